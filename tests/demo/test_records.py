@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 
 from sdcensus.demo import make_country, write_country
-from sdcensus.demo.people.shares_people import NOT_STATED
+from sdcensus.demo.people.shares import not_stated
 from sdcensus.model.schema.variable import CodeKind, Role
 from sdcensus.model.spec.predicate import (
     And,
@@ -190,7 +190,7 @@ def test_names_are_direct_identifiers_and_shared_by_families(island: Written) ->
     assert 0.3 < same[island.persons["relationship"] == "03"].mean() < 0.8
 
 
-@pytest.mark.parametrize("name", sorted(NOT_STATED))
+@pytest.mark.parametrize("name", sorted(not_stated()))
 def test_some_do_not_answer(island: Written, name: str) -> None:
     """Between 0.2 and 4 percent of those who were asked."""
     if name in ("rent", "income"):

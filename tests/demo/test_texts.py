@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from sdcensus.demo.documents.questionnaire import FILES, _table, rows
+from sdcensus.demo.documents.questionnaire import FILES, data_table, rows
 from sdcensus.model.schema.variable import Variable
 from sdcensus.model.spec.headings import axis_heading
 from sdcensus.model.spec.table_spec import TableSpec
@@ -129,8 +129,8 @@ def test_rules_and_code_lists_and_the_map_speak_every_language(island: Written) 
 
 def test_texts_are_about_variables_that_there_are(island: Written) -> None:
     """A definition or a level that nobody asks for is a misspelt one."""
-    names = {name for file in FILES for name in _table("variables")[file]}
-    assert set(_table("definitions")) == names
-    assert set(_table("levels")) <= names
+    names = {name for file in FILES for name in data_table("variables")[file]}
+    assert set(data_table("definitions")) == names
+    assert set(data_table("levels")) <= names
     assert {variable.name for variable in island.schema.variables} >= names
     assert all(len(row) == 7 for row in rows("words"))

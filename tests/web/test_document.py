@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -48,6 +49,24 @@ def test_every_route_is_described_and_nothing_else(place: Place, document: dict[
 def test_every_shape_is_used_and_there(document: dict[str, Any]) -> None:
     used = set(re.findall(r"#/components/schemas/(\w+)", json.dumps(document)))
     assert used == set(document["components"]["schemas"])
+
+
+def objects(shape: Any) -> Iterator[dict[str, Any]]:
+    """Every object that a shape describes, however deep."""
+    if isinstance(shape, dict):
+        if isinstance(shape.get("properties"), dict) and isinstance(shape.get("required"), list):
+            yield shape
+        shape = list(shape.values())
+    if isinstance(shape, list):
+        for part in shape:
+            yield from objects(part)
+
+
+def test_what_an_object_must_have_is_described(document: dict[str, Any]) -> None:
+    shapes = list(objects(document["components"]["schemas"]))
+    assert len(shapes) > 50
+    for shape in shapes:
+        assert set(shape["required"]) <= set(shape["properties"])
 
 
 def test_every_status_of_an_error_is_described(document: dict[str, Any]) -> None:

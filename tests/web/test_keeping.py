@@ -17,9 +17,9 @@ import pytest
 from sdcensus.errors import QuestionError
 from sdcensus.model.spec.question import Question
 from sdcensus.session.watch import Watch
+from sdcensus.web.app import tidy
+from sdcensus.web.caching import Threads
 from sdcensus.web.database import COMMAND_LINE, Action, AuditEntry as AuditEntry, Database
-from sdcensus.web.housekeeping import tidy
-from sdcensus.web.threads import Threads
 from tests.session.answer.services import service
 from tests.web.servers import CHEAP, QUESTION, TABLES, PausingService, check_error, opened, until
 

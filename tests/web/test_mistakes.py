@@ -22,8 +22,7 @@ from sdcensus.session.answer.recipe import compile_question
 from sdcensus.session.commands import compile_program
 from sdcensus.testing.island import island_schema
 from sdcensus.web.api.errors import as_api_error
-from sdcensus.web.languages import texts
-from sdcensus.web.mistakes import mistake_text
+from sdcensus.web.languages import mistake_text, texts
 from tests.session.commands.programs import HERE, demo_schema
 from tests.session.commands.test_mistakes import CASES
 

@@ -13,7 +13,7 @@ import pytest
 from sdcensus.model.spec.question import Question
 from sdcensus.model.text import LANGUAGES
 from sdcensus.session.answer import form_names
-from sdcensus.web.api.negotiation import accepted
+from sdcensus.web.api.site import accepted
 from tests.session.answer.services import published
 from tests.web.servers import QUESTION, TABLES, Place, check_error, check_headers
 

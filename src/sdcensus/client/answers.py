@@ -175,7 +175,7 @@ class PublishedAnswer:
         published: list[int | float | None] = list(self._numbers().reshape(-1).tolist())
         if self.mask.any():
             gaps = self.mask.reshape(-1).tolist()
-            published = [None if gap else one for one, gap in zip(published, gaps, strict=True)]
+            published = [None if gap else value for value, gap in zip(published, gaps, strict=True)]
         columns["published"] = published
         if (self.marks != "").any():
             columns["flag"] = self.marks.reshape(-1).tolist()
@@ -283,9 +283,9 @@ def _values(said: Any, size: int, decimals: int) -> tuple[Int64, Bools]:
         return values, mask
     if len(said) != size:
         raise ValueError
-    mask = np.fromiter((one is None for one in said), dtype=bool, count=size)
+    mask = np.fromiter((value is None for value in said), dtype=bool, count=size)
     if mask.any():
-        there = [one for one in said if one is not None]
+        there = [value for value in said if value is not None]
         values[~mask] = _whole(there, len(there), decimals)
     else:
         values = _whole(said, size, decimals)
@@ -306,18 +306,18 @@ def _whole(numbers: list[Any], size: int, decimals: int = 0) -> Int64:
 
 def _marks(said: Any, size: int) -> Words:
     if isinstance(said, Mapping) and said:
-        marks = np.full(size, "", dtype=f"U{max(len(str(one)) for one in said.values()) or 1}")
-        marks[_cells(said, size)] = [str(one) for one in said.values()]
+        marks = np.full(size, "", dtype=f"U{max(len(str(mark)) for mark in said.values()) or 1}")
+        marks[_cells(said, size)] = [str(mark) for mark in said.values()]
         return marks
     if isinstance(said, list):
         if len(said) != size:
             raise ValueError
-        return np.array([one or "" for one in said], dtype=np.str_)
+        return np.array([mark or "" for mark in said], dtype=np.str_)
     return np.full(size, "", dtype="U1")
 
 
 def _cells(said: Mapping[str, Any], size: int) -> Int64:
-    cells = np.array([int(one) for one in said], dtype=np.int64)
+    cells = np.array([int(number) for number in said], dtype=np.int64)
     if cells.size and (cells.min() < 0 or cells.max() >= size):
         raise ValueError
     return cells

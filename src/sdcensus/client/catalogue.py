@@ -88,14 +88,14 @@ def populations_of(document: Any) -> tuple[Population, ...]:
     with understood():
         return tuple(
             Population(
-                str(one["id"]),
-                str(one["label"]),
-                int(one["variables"]),
-                _limit(one, "variables"),
-                _limit(one, "cells"),
-                tuple(str(each["name"]) for each in one.get("universes") or ()),
+                str(population["id"]),
+                str(population["label"]),
+                int(population["variables"]),
+                _limit(population, "variables"),
+                _limit(population, "cells"),
+                tuple(str(each["name"]) for each in population.get("universes") or ()),
             )
-            for one in document["datasets"]
+            for population in document["datasets"]
         )
 
 

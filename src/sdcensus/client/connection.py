@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,8 +23,14 @@ from sdcensus.client.catalogue import (
     variable_of,
     variables_of,
 )
-from sdcensus.client.downloads import DownloadFormat, format_of, formats_of, name_of, written
-from sdcensus.client.jobs import await_job
+from sdcensus.client.downloads import (
+    DownloadFormat,
+    await_job,
+    format_of,
+    formats_of,
+    name_of,
+    written,
+)
 from sdcensus.client.reasons import Reason, Remedy, reasons_of, remedies_of
 from sdcensus.client.transport import JSON, Received, Transport, pieces_of
 from sdcensus.errors import SdcensusError, SpecError, UnknownName
@@ -147,13 +153,13 @@ class Connection:
         asked = {"variable": variable, "level": level, "search": search, "parent": parent}
         given = [(name, value) for name, value in asked.items() if value is not None]
         path = f"/datasets/{_part(of)}/areas"
-        code_of_levels: list[CodeOfLevel] = []
+        listed: list[CodeOfLevel] = []
         while True:
-            page = [*given, ("limit", str(PAGE)), ("offset", str(len(code_of_levels)))]
+            page = [*given, ("limit", str(PAGE)), ("offset", str(len(listed)))]
             total, areas = areas_of(self._get(path, page, language))
-            code_of_levels += areas
-            if not areas or len(code_of_levels) >= total:
-                return tuple(code_of_levels)
+            listed += areas
+            if not areas or len(listed) >= total:
+                return tuple(listed)
 
     # ------------------------------------------------------------ tables
 
@@ -283,12 +289,12 @@ class Connection:
         with understood():
             return tuple(
                 ProgramTable(
-                    str(one.get("name") or ""),
-                    str(one.get("title") or ""),
-                    Question.from_json(one["question"]),
-                    one.get("share"),
+                    str(table.get("name") or ""),
+                    str(table.get("title") or ""),
+                    Question.from_json(table["question"]),
+                    table.get("share"),
                 )
-                for one in received["tables"]
+                for table in received["tables"]
             )
 
     def run(
@@ -338,20 +344,14 @@ class Connection:
         url = self._transport.address("/tables", words)
         return self._transport.send("POST", url, document=question.to_json(), accept=accept)
 
-    @contextmanager
     def _opened(
         self, question: Question, words: list[tuple[str, str]], accept: str
-    ) -> Iterator[Any]:
+    ) -> AbstractContextManager[Any]:
         link = self._transport.address("/tables", [*question.to_parameters(), *words])
         if len(link) <= LONGEST_LINK:
-            with self._transport.opened("GET", link, accept=accept) as response:
-                yield response
-            return
+            return self._transport.opened("GET", link, accept=accept)
         url = self._transport.address("/tables", words)
-        with self._transport.opened(
-            "POST", url, document=question.to_json(), accept=accept
-        ) as response:
-            yield response
+        return self._transport.opened("POST", url, document=question.to_json(), accept=accept)
 
     def _answer(
         self, received: Received, words: list[tuple[str, str]], wait: float, progress: Progress
@@ -396,12 +396,12 @@ def make_question(
     """A question from what a program says; mistakes of form are found before it is sent."""
     document: dict[str, Any] = {"of": of, "by": list(by), "where": where or ""}
     if codes:
-        document["codes"] = {name: [str(one) for one in code] for name, code in codes.items()}
+        document["codes"] = {name: [str(value) for value in code] for name, code in codes.items()}
     if groups:
         document["groups"] = {
             name: [
-                {"label": label, "codes": [str(one) for one in some]}
-                for label, some in named.items()
+                {"label": label, "codes": [str(value) for value in members]}
+                for label, members in named.items()
             ]
             for name, named in groups.items()
         }

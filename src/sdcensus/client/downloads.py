@@ -1,9 +1,10 @@
-"""Files of published tables: formats, names, and writing them whole or not at all."""
+"""Files of published tables: formats, names, waiting for large ones, writing them whole."""
 
 from __future__ import annotations
 
 import re
 import secrets
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -12,7 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from sdcensus.client.catalogue import understood
+from sdcensus.client.failures import ServiceError, StillRunning, failure
+from sdcensus.client.transport import Transport
 from sdcensus.errors import OutputError, SpecError, UnknownName
+from sdcensus.model.progress import Progress
+from sdcensus.model.quantities import waiting_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +33,9 @@ def formats_of(document: Any) -> tuple[DownloadFormat, ...]:
     """Read the formats of the answer about data sets; first come those without an archive."""
     formats, archives = [], []
     with understood():
-        for one in document["formats"]:
-            name, endings = str(one["name"]), list(map(str, one["endings"]))
-            formats.append(DownloadFormat(name, str(one["media_type"]), endings[0]))
+        for described in document["formats"]:
+            name, endings = str(described["name"]), list(map(str, described["endings"]))
+            formats.append(DownloadFormat(name, str(described["media_type"]), endings[0]))
             if len(endings) > 1:
                 # The same with what stands beside it, in one file.
                 inner = endings[0].rpartition(".")[0]
@@ -52,7 +57,7 @@ def format_of(named: str | None, target: Path, formats: Sequence[DownloadFormat]
             raise UnknownName("format", str(named), known=names)
         return formats[names.index(named)]
     # The longest ending first: .sdmx.csv is no .csv.
-    for download_format in sorted(formats, key=lambda one: -len(one.ending)):
+    for download_format in sorted(formats, key=lambda table_format: -len(table_format.ending)):
         if target.name.lower().endswith(download_format.ending):
             return download_format
     raise SpecError(
@@ -97,3 +102,45 @@ def _check(path: Path, replace: bool) -> None:
         raise OutputError(
             f"{path} already exists. Choose another name, or say replace=True to replace it."
         )
+
+
+#: Pauses between two looks at a job, in seconds: the first, and the longest.
+SHORTEST_PAUSE, LONGEST_PAUSE = 0.1, 5.0
+
+
+def await_job(transport: Transport, job: str, *, wait: float, progress: Progress) -> None:
+    """Wait until a job is done.
+
+    Raises:
+        StillRunning: It is not done in time.
+        Refused: The policy does not allow the table.
+        ServiceError: It failed, or the server has forgotten it.
+    """
+    until = time.monotonic() + wait
+    pause = SHORTEST_PAUSE
+    while True:
+        received = transport.send("GET", transport.address(f"/jobs/{job}"))
+        document = received.json()
+        with understood():
+            state = document["job"]
+            status, stage = str(state["status"]), str(state.get("stage") or state["status"])
+            done = min(max(float(state.get("progress") or 0.0), 0.0), 1.0)
+        if status == "done":
+            progress(stage, 1.0)
+            return
+        if status not in ("waiting", "running"):
+            said = state.get("error") if isinstance(state.get("error"), dict) else {}
+            if said.get("code") == "refused":
+                raise failure(403, {"error": said})
+            message = said.get("message") or "Ask again."
+            raise ServiceError(f"The large table could not be made: {message}", code=status)
+        progress(stage, done)
+        left = until - time.monotonic()
+        if left <= 0:
+            raise StillRunning(
+                f"The table is not ready after {waiting_text(wait)}. Give it more time with wait=,"
+                " or ask for a smaller table.",
+                code=status,
+            )
+        transport.sleep(min(pause, left))
+        pause = min(1.5 * pause, LONGEST_PAUSE)

@@ -42,12 +42,12 @@ def reasons_of(said: object) -> tuple[Reason, ...]:
     """The reasons of an answer; what is not one is left out."""
     return tuple(
         Reason(
-            _text(one.get("code")),
-            _text(one.get("text")),
-            _texts(one.get("variables")),
-            dict(one["values"]) if isinstance(one.get("values"), Mapping) else {},
+            _text(reason.get("code")),
+            _text(reason.get("text")),
+            _texts(reason.get("variables")),
+            dict(reason["values"]) if isinstance(reason.get("values"), Mapping) else {},
         )
-        for one in _objects(said)
+        for reason in _objects(said)
     )
 
 
@@ -55,18 +55,18 @@ def remedies_of(said: object) -> tuple[Remedy, ...]:
     """The remedies of an answer; what is not one is left out."""
     return tuple(
         Remedy(
-            _text(one.get("text")),
-            _texts(one.get("kinds")),
-            _question(one.get("question")),
-            _number(one.get("available")),
-            _number(one.get("areas")),
+            _text(remedy.get("text")),
+            _texts(remedy.get("kinds")),
+            _question(remedy.get("question")),
+            _number(remedy.get("available")),
+            _number(remedy.get("areas")),
         )
-        for one in _objects(said)
+        for remedy in _objects(said)
     )
 
 
 def _objects(said: object) -> list[Mapping[str, Any]]:
-    return [one for one in said if isinstance(one, Mapping)] if isinstance(said, list) else []
+    return [item for item in said if isinstance(item, Mapping)] if isinstance(said, list) else []
 
 
 def _text(value: object) -> str:

@@ -11,21 +11,19 @@ from sdcensus.demo.country import (
     study_axes as study_axes,
     study_shape as study_shape,
 )
-from sdcensus.demo.documents.builder_policy import (
-    NOISE_FILE as NOISE_FILE,
-    POLICY_FILE as POLICY_FILE,
-    builder_policy as builder_policy,
-)
-from sdcensus.demo.documents.eu import eu_mapping as eu_mapping
 from sdcensus.demo.documents.eu_documents import (
     EU_FOLDER as EU_FOLDER,
     MAPPING_FILE as MAPPING_FILE,
     PLAN_FILE as PLAN_FILE,
+    eu_mapping as eu_mapping,
     eu_plan as eu_plan,
 )
-from sdcensus.demo.documents.national_plan import (
+from sdcensus.demo.documents.office_documents import (
     NATIONAL_FOLDER as NATIONAL_FOLDER,
     NATIONAL_PLAN_FILE as NATIONAL_PLAN_FILE,
+    NOISE_FILE as NOISE_FILE,
+    POLICY_FILE as POLICY_FILE,
+    builder_policy as builder_policy,
     national_plan as national_plan,
 )
 from sdcensus.demo.write import DemoFiles as DemoFiles, write_country as write_country

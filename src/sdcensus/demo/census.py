@@ -12,7 +12,6 @@ from sdcensus.demo.documents.lists import make_questionnaire
 from sdcensus.demo.documents.questionnaire import DemoQuestion, Questionnaire
 from sdcensus.demo.land.borders import Ground
 from sdcensus.demo.land.geography import Geography, make_geography
-from sdcensus.demo.people import shares_people as tables
 from sdcensus.demo.people.dwellings import (
     TENURE_UNKNOWN,
     Homes,
@@ -22,7 +21,7 @@ from sdcensus.demo.people.dwellings import (
 from sdcensus.demo.people.families import Families, make_families, unclear_relationship
 from sdcensus.demo.people.households import Households, make_households
 from sdcensus.demo.people.members import Members, make_members
-from sdcensus.demo.people.shares_households import PARTNER
+from sdcensus.demo.people.shares import PARTNER, not_stated, number_of
 from sdcensus.demo.people.society import Character, Scene, Society, make_ethnicity, make_migration
 from sdcensus.demo.people.work import (
     MONEY_NOT_APPLICABLE,
@@ -101,10 +100,10 @@ class DemoCensus:
         schooling = make_schooling(scene)
         person |= schooling | make_work(scene, schooling)
         person |= make_health(scene, person["activity"])
-        imputed = scene.chance("imputed", tables.IMPUTED_INCOME)
+        imputed = scene.chance("imputed", number_of("imputed_income"))
         imputed &= person["income"] != MONEY_NOT_APPLICABLE
 
-        reticent = draws.happens("reticent", households.units, tables.RETICENT)
+        reticent = draws.happens("reticent", households.units, number_of("reticent"))
         at_home = np.zeros(len(homes.dwellings), dtype=np.bool_)
         at_home[homes.dwelling] = reticent
         nobody = np.zeros(len(homes.buildings), dtype=np.bool_)
@@ -138,7 +137,7 @@ class DemoCensus:
     def _leave_out(self, columns: dict[str, Ints], units: DemoUnits, reticent: Bools) -> None:
         """Some do not answer; in reticent households most do not."""
         for name, column in columns.items():
-            rate = tables.NOT_STATED.get(name)
+            rate = not_stated().get(name)
             if name == "ethnicity":
                 rate = self._society.not_stated
             if rate is None:
@@ -146,7 +145,7 @@ class DemoCensus:
             question = self.questionnaire[name]
             asked, unknown = _asked(question, column)
             word = self.draws.below(f"not stated {name}", units, MILLION)
-            most = tables.RETICENT_PERCENT * (MILLION // 100)
+            most = number_of("reticent_percent") * (MILLION // 100)
             silent = word < np.where(reticent, most, rate)
             columns[name] = np.where(asked & silent, unknown, column).astype(np.int32)
 

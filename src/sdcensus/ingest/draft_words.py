@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import tomllib
 import unicodedata
 from enum import StrEnum
+from importlib.resources import files
 from itertools import pairwise
 
 from sdcensus.model.schema.variable import CodeKind, Entity
@@ -43,85 +45,22 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_CONCEPTS: dict[Concept, frozenset[str]] = {
-    Concept.SEX: _words("sex sexo sexe gender genero genre"),
-    Concept.AGE: _words("age edad idade"),
-    Concept.AREA: _words(
-        "ed ea area region regiao district distrito parish parroquia paroisse freguesia commune"
-        " comuna concelho municipio municipality municipalite provincia province departamento"
-        " departement canton county sector secteur setor localidad localite localidade zona zone"
-        " estado state isla island constituency barrio bairro enumeration"
-    ),
-    Concept.SIZE: _words(
-        "size hhsize hsize famsize numprec tamano tamanho taille grootte occupants ocupantes"
-        " occupants bewoners"
-    ),
-    Concept.WEIGHT: _words(
-        "weight weights wgt wt peso pesos poids ponderacion ponderation ponderacao fexp perwt hhwt"
-        " expansion"
-    ),
-    Concept.PERSONAL_NAME: _words(
-        "name names nombre nombres apellido apellidos surname firstname lastname fullname nom noms"
-        " prenom prenoms nome nomes sobrenome apelido"
-    ),
-    Concept.CONTACT: _words(
-        "phone telephone telefono telefone tel mobile celular movil email mail correo courriel"
-        " address direccion adresse endereco morada dni cedula passport pasaporte passeport"
-        " passaporte cpf ssn curp rut nin nationalid nid gps latitude longitude latitud longitud"
-        " lat lon lng"
-    ),
-    Concept.NUMBER: _words(
-        "no nr nro num numero number id ids serial folio orden ordem ordre line linea ligne linha"
-        " seq hhid pid hid household hogar menage domicilio dwelling vivienda logement building"
-        " edificio batiment family familia famille questionnaire cuestionario boleta"
-    ),
-}
+_KNOWN = tomllib.loads((files("sdcensus.ingest") / "draft_words.toml").read_text(encoding="utf-8"))
+_CONCEPTS = {Concept[name.upper()]: _words(text) for name, text in _KNOWN["concepts"].items()}
 #: Two words that together say what one alone does not.
-_PAIRS: dict[tuple[str, str], Concept] = {
-    ("national", "id"): Concept.CONTACT,
-    ("id", "card"): Concept.CONTACT,
-    ("carte", "identite"): Concept.CONTACT,
-    ("first", "name"): Concept.PERSONAL_NAME,
-    ("last", "name"): Concept.PERSONAL_NAME,
+_PAIRS = {
+    tuple(pair): Concept[name.upper()] for name, pairs in _KNOWN["pairs"].items() for pair in pairs
 }
+_ENTITIES = {Entity[name.upper()]: _words(text) for name, text in _KNOWN["entities"].items()}
 #: Words beside which a word for an area has another meaning.
-_NO_PLACE = _words("civil conyugal marital conjugal salud sante saude mind")
-_PERSON_NUMBER = _words(
-    "person persons pers persona pessoa personne pno pnum line linea ligne linha orden ordem ordre"
-    " member miembro membre membro individual individuo individu ln"
-)
-_ENTITIES: dict[Entity, frozenset[str]] = {
-    Entity.PERSON: _words(
-        "person persons people per pers persona personas poblacion population individual"
-        " individuals individuo individuos individu individus pessoa pessoas personne personnes"
-        " member members"
-    ),
-    Entity.FAMILY: _words("family families familia familias famille familles"),
-    Entity.HOUSEHOLD: _words(
-        "household households hh hogar hogares menage menages agregado agregados familiar"
-    ),
-    Entity.DWELLING: _words(
-        "dwelling dwellings housing vivienda viviendas logement logements domicilio domicilios"
-        " alojamento alojamentos house houses"
-    ),
-    Entity.BUILDING: _words(
-        "building buildings edificio edificios batiment batiments immeuble immeubles"
-    ),
-}
-_PRIVATE = _words("private particular particulares ordinaire ordinaires particulier particuliere")
+_NO_PLACE = _words(_KNOWN["others"]["no_place"])
+_PERSON_NUMBER = _words(_KNOWN["others"]["person_number"])
+_PRIVATE = _words(_KNOWN["others"]["private"])
+_NOT_APPLICABLE = re.compile("|".join(_KNOWN["labels"]["not_applicable"]))
+_NOT_STATED = re.compile("|".join(_KNOWN["labels"]["not_stated"]))
 #: What the usual universes are called in schemas.
 AND_OVER = {age: Text.named("universes.and_over").filled(age=str(age)) for age in (15, 65)}
 PRIVATE_HOUSEHOLDS = Text.named("universes.private_households")
-_NOT_APPLICABLE = re.compile(
-    r"not appl|no aplica|no correspond|^n\.? ?/? ?a\.?$|sans objet|non appl|nao se aplica|nao aplic"
-    r"|\bniu\b|not in universe|fuera del universo|under (?:\d+|age)|menor(?:es)? de \d+"
-)
-_NOT_STATED = re.compile(
-    r"not stated|not reported|not known|unknown|unspecified|missing|no answer|no response|refus"
-    r"|don'?t know|no declarad|no especific|no respon|no contesta|no sabe|sin (?:dato|inform|respue"
-    r"|declar)|ns\W?nr|ns\W?nc|desconoc|ignorad|non declare|non precise|non repon|ne sait|inconnu"
-    r"|nao declarad|nao sabe|nao respon|sem (?:declar|inform|respos)|desconhec"
-)
 
 
 def concepts_of(name: str, label: str = "") -> set[Concept]:

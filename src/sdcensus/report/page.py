@@ -16,6 +16,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from html import escape
+from importlib.resources import files
 from typing import Any
 
 from sdcensus._version import __version__
@@ -310,77 +311,11 @@ def _style(running: str) -> str:
         if running
         else ""
     )
+    rules = (files("sdcensus.report") / "page.css").read_text(encoding="utf-8")
     return (
         f"\n:root{{color-scheme:light dark;{light}}}\n"
         f"@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}\n"
-        f"{_RULES}"
+        f"{rules}"
         f"@page{{size:A4;margin:15mm 14mm 17mm;{foot}"
         '@bottom-right{content:counter(page) " of " counter(pages);font:9px sans-serif}}\n'
     )
-
-
-_RULES = """\
-*{box-sizing:border-box}
-body{margin:0;background:var(--ground);color:var(--ink);
-font:15px/1.5 system-ui,"Segoe UI",Roboto,"DejaVu Sans",Arial,sans-serif}
-.sheet{max-width:980px;margin:24px auto;background:var(--paper);border:1px solid var(--line);
-padding:36px 48px}
-.stamp{display:inline-block;color:var(--bad);border:1px solid var(--bad);border-radius:4px;
-padding:1px 8px;font-size:12px;letter-spacing:.03em;margin:0}
-h1{font-size:26px;line-height:1.2;margin:12px 0 2px;text-wrap:balance}
-h2{font-size:17px;margin:32px 0 8px;border-bottom:1px solid var(--line);padding-bottom:4px}
-h3{font-size:15px;margin:20px 0 4px}
-p{margin:0 0 10px}.lead{font-size:17px;margin:12px 0 18px}.soft,.facts{color:var(--soft)}
-.facts{margin:0}ul{margin:0 0 10px;padding-left:20px}li{margin-bottom:5px}
-a{color:var(--strong)}:focus-visible{outline:2px solid var(--strong);outline-offset:2px}
-code{font:13px ui-monospace,Menlo,Consolas,"DejaVu Sans Mono",monospace}
-nav ul{display:flex;flex-wrap:wrap;gap:2px 18px;list-style:none;padding:0;margin:14px 0 0;
-font-size:14px}nav li{margin:0}
-.tiles{display:grid;grid-template-columns:repeat(4,1fr);gap:12px;margin:0 0 18px}
-.tile{border:1px solid var(--line);border-radius:8px;padding:10px 14px;display:flex;
-flex-direction:column-reverse;justify-content:flex-end}
-.tile dd{margin:0;font-size:24px;font-weight:700;font-variant-numeric:tabular-nums}
-.tile dt{color:var(--soft);font-size:13px;line-height:1.35}
-.tile.bad dd{color:var(--bad)}.tile.warn dd{color:var(--warn)}.tile.good dd{color:var(--ok)}
-figure{margin:0 0 14px}figcaption{color:var(--soft);margin:0 0 6px}
-figcaption b{color:var(--ink);font-weight:600}
-svg{max-width:100%;height:auto;display:block}
-.beside{display:grid;grid-template-columns:1fr 1fr;gap:10px 28px}.beside>*{min-width:0}
-.scroll{overflow-x:auto;margin:0 0 14px}figure .scroll{margin:0}
-table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums;font-size:14px}
-caption{text-align:left;color:var(--soft);padding-bottom:6px}
-th,td{padding:5px 8px;border-bottom:1px solid var(--line);text-align:right;white-space:nowrap}
-th.word,td.word{text-align:left}td.word{white-space:normal}
-thead th{font-weight:600;vertical-align:bottom;white-space:normal;line-height:1.3}
-tr.over th{text-align:center;border-bottom:0;color:var(--soft);font-weight:500}
-tr.over td{border-bottom:0}
-tbody th{font-weight:500}td.stay{background:var(--accent-soft)}td.none{color:var(--soft)}
-td.bad{color:var(--bad);font-weight:600}td.warn{color:var(--warn)}td.good{color:var(--ok)}
-tr.pick td,tr.pick th{background:var(--accent-soft);font-weight:600}
-table.wrapped td,table.wrapped th{white-space:normal;vertical-align:top}
-.note{background:var(--warn-soft);color:var(--warn);border-radius:8px;padding:9px 14px;
-margin:18px 0}
-.note.bad{background:var(--bad-soft);color:var(--bad)}
-.note.good{background:var(--ok-soft);color:var(--ok)}
-.note.plain{background:var(--accent-soft);color:var(--ink)}
-.note p{margin:4px 0 0}.note ul{margin:4px 0 0}
-details{margin:0 0 14px}summary{cursor:pointer;color:var(--strong)}
-footer{margin-top:32px;padding-top:8px;border-top:1px solid var(--line);color:var(--soft);
-font-size:13px}
-@media(max-width:760px){.sheet{margin:0;border:0;padding:20px 16px}
-.tiles{grid-template-columns:repeat(2,1fr)}.beside{grid-template-columns:1fr}
-figure:not(.beside figure) .scroll svg{min-width:560px}
-caption{position:sticky;left:0;max-width:calc(100vw - 32px)}
-td.word,table.wrapped tbody th{min-width:9em}}
-@media print{body{background:#fff;font-size:11.5px}.sheet{border:0;margin:0;padding:0;
-max-width:none}nav{display:none}.tiles{grid-template-columns:repeat(4,1fr);gap:8px}
-.tile{padding:6px 10px}.tile dd{font-size:17px}.tile dt{font-size:10.5px}.lead{font-size:13.5px}
-h1{font-size:21px}h2{font-size:14.5px;margin-top:20px;break-after:avoid}
-h3{font-size:12.5px;break-after:avoid}.beside{grid-template-columns:1fr 1fr;gap:6px 18px}
-table{font-size:10px}th,td{padding:2.5px 5px}thead{display:table-header-group}
-caption,figcaption{break-after:avoid}figure,tr,.tiles,.note,li{break-inside:avoid}
-.scroll{overflow:visible}footer{break-before:avoid;font-size:10.5px}
-details::details-content{content-visibility:visible;display:block;height:auto}
-summary{list-style:none;color:var(--ink);font-weight:600}
-*{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
-"""

@@ -96,7 +96,7 @@ class CachedAnswer:
             packed: Whether the packed content is sent.
         """
         scope = b"private" if private else b"public"
-        made = [
+        headers = [
             (b"etag", self.tag(packed=packed)),
             (b"cache-control", scope + b", max-age=%d" % seconds),
             (b"vary", VARY),
@@ -105,19 +105,19 @@ class CachedAnswer:
         ]
         if self.format != JSON_STAT:
             disposition = content_disposition(self.filename)
-            made.append((b"content-disposition", disposition.encode("latin-1")))
-        return made
+            headers.append((b"content-disposition", disposition.encode("latin-1")))
+        return headers
 
     def content_headers(self, *, packed: bool) -> list[Header]:
         """The headers of the content itself."""
         length = len(self.zipped or b"") if packed else len(self.body)
-        made = [
+        headers = [
             (b"content-type", self.media_type.encode("latin-1")),
             (b"content-length", b"%d" % length),
         ]
         if packed:
-            made.append((b"content-encoding", b"gzip"))
-        return made
+            headers.append((b"content-encoding", b"gzip"))
+        return headers
 
 
 def is_known(etag: str, if_none_match: str) -> bool:
@@ -129,7 +129,7 @@ def is_known(etag: str, if_none_match: str) -> bool:
     """
     if not if_none_match:
         return False
-    known = {one.strip().removeprefix("W/") for one in if_none_match.split(",")}
+    known = {tag.strip().removeprefix("W/") for tag in if_none_match.split(",")}
     return bool(known & {"*", f'"{etag}"', f'"{etag}-gz"'})
 
 
@@ -141,8 +141,8 @@ def accepts_packed(header: str) -> bool:
         >>> accepts_packed("br, gzip"), accepts_packed("gzip;q=0"), accepts_packed("")
         (True, False, False)
     """
-    for one in header[:500].lower().split(","):
-        name, _, parameters = one.partition(";")
+    for coding in header[:500].lower().split(","):
+        name, _, parameters = coding.partition(";")
         if name.strip() in ("gzip", "*"):
             return parameters.replace(" ", "") not in ("q=0", "q=0.0", "q=0.00", "q=0.000")
     return False

@@ -1,11 +1,19 @@
-"""The server as one application: pages, API, files, and what stands around them."""
+"""The server as one application: pages, API, files, and what stands around them.
+
+While it answers it tells the watch what was asked before, and removes what has been kept long
+enough.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import json
+import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Any, NamedTuple
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
 
 import orjson
 from starlette.applications import Starlette
@@ -16,6 +24,7 @@ from starlette.routing import Route
 
 from sdcensus.errors import OutputError, SdcensusError
 from sdcensus.model.spec.question import Question
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.answer import TableService
 from sdcensus.session.watch import Watch, WatchLimits
 from sdcensus.web import pages as page_routes
@@ -26,17 +35,118 @@ from sdcensus.web.api.requests import JSON, made_response, public_json, request_
 from sdcensus.web.api.site import SERVER, Site
 from sdcensus.web.api.tables import FastTables
 from sdcensus.web.caching import CacheBusy
-from sdcensus.web.database import Action, AuditEntry as AuditEntry, Database
-from sdcensus.web.housekeeping import keep_house
+from sdcensus.web.database import Action, AuditEntry as AuditEntry, Database, WrittenEntry
 from sdcensus.web.languages import language_of
-from sdcensus.web.middleware.limits import BodyLimits
-from sdcensus.web.middleware.shell import Shell, log_failure
+from sdcensus.web.middleware import BodyLimits, Shell, log_failure
 from sdcensus.web.pages import Pages
 from sdcensus.web.quotas import QuotaExceeded
 from sdcensus.web.routing import Routes
 from sdcensus.web.security import ServerKeys, read_keys
 from sdcensus.web.settings import Settings
 from sdcensus.web.static_files import StaticFiles
+
+Result = TypeVar("Result")
+#: Who asked for which table and when, in seconds.
+Watched = tuple[str, TableSpec, float]
+
+logger = logging.getLogger("sdcensus.web")
+
+DAY = 86_400.0
+#: Questions that the watch is told of at once: those who ask now wait for so many at most.
+_AT_ONCE = 20
+#: Under this name problems are logged that no request has met.
+_NOBODY = "of the server itself"
+
+
+async def keep_house(site: Site, *, every: float = DAY) -> None:
+    """Tidy up now and every day, and tell the watch once what was asked before the start."""
+    await restore_watch(site)
+    while True:
+        await _quietly(site, partial(tidy, site))
+        await asyncio.sleep(every)
+
+
+async def restore_watch(site: Site) -> int:
+    """Tell the watch of questions that were answered before; how many there were.
+
+    Meanwhile others are answered, and the watch is told of them in between. Questions that the
+    present policy or schema does not know any more are left out.
+    """
+    most = site.settings.watch_questions
+    if not most:
+        return 0
+    since = datetime.now(UTC) - timedelta(days=site.settings.audit_days)
+    pages = site.database.audit.delivered(since, most=most)
+    known: dict[str, TableSpec | None] = {}
+    loop = asyncio.get_running_loop()
+    restored = 0
+    while not site.stopping:
+        page = await _quietly(site, partial(next, pages, None))
+        if page is None:
+            break
+        # Of a table that somebody has asked for since the start the watch knows already.
+        new = [
+            entry for entry in page if entry.spec_hash and site.is_new(entry.who, entry.spec_hash)
+        ]
+        questions = await _quietly(site, partial(_compiled, site, new, known)) or []
+        for at in range(0, len(questions), _AT_ONCE):
+            batch = questions[at : at + _AT_ONCE]
+            try:
+                restored += await loop.run_in_executor(site.watching, site.watch.restore, batch)
+            except Exception as error:
+                log_failure(_NOBODY, error)
+    return restored
+
+
+def tidy(site: Site) -> None:
+    """Remove what has been kept for as long as the settings say. Blocks."""
+    days, database = site.settings.audit_days, site.database
+    for work in (
+        lambda: database.audit.apply_retention(days, by=SERVER),
+        lambda: database.alarms.apply_retention(days, by=SERVER),
+        lambda: database.feedback.apply_retention(days, by=SERVER),
+        database.sessions.sweep,
+    ):
+        if site.stopping:
+            return
+        try:
+            work()
+        except SdcensusError as error:
+            # Such as an audit that is damaged: its traces are not removed.
+            logger.error("what is old is kept: %s", error)
+            site.metrics.failures.inc()
+
+
+def _compiled(
+    site: Site, entries: Sequence[WrittenEntry], known: dict[str, TableSpec | None]
+) -> list[Watched]:
+    questions = []
+    for entry in entries:
+        if entry.question not in known:
+            known[entry.question] = _spec(site, entry.question)
+        spec = known[entry.question]
+        if spec is not None:
+            questions.append((entry.who, spec, entry.time.timestamp()))
+    return questions
+
+
+def _spec(site: Site, question: str) -> TableSpec | None:
+    try:
+        return site.service.watched(Question.from_json(json.loads(question)))
+    except (SdcensusError, ValueError, RecursionError):
+        # Cut because it was long, or about a variable that is not offered any more.
+        return None
+
+
+async def _quietly(site: Site, work: Callable[[], Result]) -> Result | None:
+    """Do something in a thread of its own; a fault is logged, and stops nobody."""
+    loop = asyncio.get_running_loop()
+    try:
+        return await loop.run_in_executor(site.keeping, work)
+    except Exception as error:
+        log_failure(_NOBODY, error)
+        return None
+
 
 API = "/api/v1"
 
@@ -217,8 +327,8 @@ def _add_failures(app: Starlette, site: Site, pages: Pages, known_routes: Sequen
 
 def _methods(known: Sequence[Route], path: str) -> set[str]:
     """The methods that an address answers; OPTIONS tells all of them."""
-    found = [each.methods or set() for each in known if each.path_regex.match(path)]
-    return {"OPTIONS"}.union(*found)
+    methods = [each.methods or set() for each in known if each.path_regex.match(path)]
+    return {"OPTIONS"}.union(*methods)
 
 
 def _wants_page(request: Request) -> bool:

@@ -18,6 +18,7 @@ from itsdangerous import BadSignature, URLSafeSerializer
 
 from sdcensus.model.policy.policy import UserRole
 from sdcensus.web.database import ANONYMOUS, Account, Actor, Database, Session
+from sdcensus.web.database.sessions import one_spelling
 from sdcensus.web.security import ServerKeys
 from sdcensus.web.settings import Network, Settings
 
@@ -127,8 +128,8 @@ def client_address(scope: Scope, headers: Headers, proxies: tuple[Network, ...])
     address = str(peer[0]) if peer else ""
     if not proxies or not _inside(address, proxies):
         return address
-    for one in reversed(headers.get(b"x-forwarded-for").split(",")[-20:]):
-        hop = one.strip().strip("[]")
+    for forwarded in reversed(headers.get(b"x-forwarded-for").split(",")[-20:]):
+        hop = forwarded.strip().strip("[]")
         if not _is_address(hop):
             break
         address = hop
@@ -168,15 +169,7 @@ def _inside(text: str, networks: tuple[Network, ...]) -> bool:
 @lru_cache(maxsize=10_000)
 def network_of(address: str) -> str:
     """What stands for one household of addresses: an IPv4 address, or 64 bits of an IPv6 one."""
-    try:
-        i_pv4_address = ip_address(address)
-    except ValueError:
-        return "unknown"
-    if i_pv4_address.version == 6:
-        if i_pv4_address.ipv4_mapped is not None:
-            return str(i_pv4_address.ipv4_mapped)
-        return f"{i_pv4_address.exploded[:19]}::"
-    return str(i_pv4_address)
+    return one_spelling(address) if _is_address(address) else "unknown"
 
 
 class Identities:

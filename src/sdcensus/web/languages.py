@@ -1,4 +1,8 @@
-"""The words of pages and errors in the language of a request; they stand in ``words/*/web``."""
+"""The words of pages and errors in the language of a request; they stand in ``words/*/web``.
+
+Into mistakes in questions, conditions and programs are put what somebody wrote, names, lists and
+numbers.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,10 @@ from sdcensus.model.text import FOLDER, LANGUAGES, catalogue
 
 if TYPE_CHECKING:
     from starlette.requests import HTTPConnection
+
+
+from sdcensus.errors import Sentence, Told
+from sdcensus.model.quantities import figure_text
 
 #: The cookie in which a page remembers the language that somebody chose.
 LANGUAGE_COOKIE = "lang"
@@ -47,10 +55,10 @@ def text(language: str, key: str, **values: object) -> str:
         >>> text("fr", "no.such.text")
         'no.such.text'
     """
-    found = texts(language).get(key, key)
+    words = texts(language).get(key, key)
     for name, value in values.items():
-        found = found.replace("{" + name + "}", str(value))
-    return found
+        words = words.replace("{" + name + "}", str(value))
+    return words
 
 
 def language_of(request: HTTPConnection, languages: Sequence[str] = LANGUAGES) -> str:
@@ -72,9 +80,9 @@ def chosen_language(
         >>> chosen_language(None, None, "de, es-AR;q=0.8, en;q=0.5", LANGUAGES)
         'es'
     """
-    for one in (link, cookie):
-        if one in languages and one is not None:
-            return one
+    for language in (link, cookie):
+        if language in languages and language is not None:
+            return language
     return preferred(header, languages)
 
 
@@ -99,3 +107,31 @@ def _weight(parameters: str) -> float:
         return min(max(float(value), 0.0), 1.0)
     except ValueError:
         return 0.0
+
+
+def mistake_text(said: Sentence, language: str) -> str | None:
+    """What an error says; ``None`` where that, or a part of it, is in English only.
+
+    Examples:
+        >>> from sdcensus.errors import unknown
+        >>> mistake_text(unknown("variable", "aeg", ["age", "sex"]), "nl")
+        "Er is geen variabele 'aeg'. Bedoelt u 'age'?"
+        >>> mistake_text(Sentence("Something else."), "nl")
+    """
+    try:
+        return _told(said, language, texts(language))
+    except KeyError:
+        return None
+
+
+def _told(said: Sentence, language: str, known: Mapping[str, str]) -> str:
+    values = {name: _shown(value, language, known) for name, value in said.values.items()}
+    return known[f"mistakes.{said.words}"].format_map(values)
+
+
+def _shown(value: Told, language: str, known: Mapping[str, str]) -> str:
+    if isinstance(value, Sentence):
+        return _told(value, language, known)
+    if isinstance(value, tuple):
+        return ", ".join(value)
+    return value if isinstance(value, str) else figure_text(value, language)

@@ -26,12 +26,12 @@ class Metrics:
         self.registry = CollectorRegistry()
         self._kept: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
         ProcessCollector(registry=self.registry)
-        self.requests = Counter(
-            "sdcensus_requests",
-            "Requests by route, method and status",
-            ("route", "method", "status"),
-            registry=self.registry,
-        )
+
+        def counter(name: str, text: str, *labels: str) -> Counter:
+            return Counter(f"sdcensus_{name}", text, labels, registry=self.registry)
+
+        by = ("route", "method", "status")
+        self.requests = counter("requests", "Requests by route, method and status", *by)
         self.latency = Histogram(
             "sdcensus_request_seconds",
             "Time until the answer was sent, by route",
@@ -45,36 +45,14 @@ class Metrics:
             buckets=_SECONDS,
             registry=self.registry,
         )
-        self.cache = Counter(
-            "sdcensus_cache",
-            "Questions whose answer was at hand, or was not",
-            ("result",),
-            registry=self.registry,
-        )
-        self.answers = Counter(
-            "sdcensus_questions",
-            "Questions by what became of them",
-            ("outcome", "role"),
-            registry=self.registry,
-        )
-        self.refusals = Counter(
-            "sdcensus_refusals", "Refused questions by reason", ("reason",), registry=self.registry
-        )
-        self.alarms = Counter(
-            "sdcensus_alarms", "Alarms by pattern", ("pattern",), registry=self.registry
-        )
-        self.delays = Counter(
-            "sdcensus_delay_seconds", "Seconds by which answers were slowed", registry=self.registry
-        )
-        self.too_many = Counter(
-            "sdcensus_turned_away",
-            "Requests that were told to come back, by why",
-            ("why",),
-            registry=self.registry,
-        )
-        self.failures = Counter(
-            "sdcensus_failures", "Requests that failed inside", registry=self.registry
-        )
+        self.cache = counter("cache", "Questions whose answer was at hand, or was not", "result")
+        self.answers = counter("questions", "Questions by what became of them", "outcome", "role")
+        self.refusals = counter("refusals", "Refused questions by reason", "reason")
+        self.alarms = counter("alarms", "Alarms by pattern", "pattern")
+        self.delays = counter("delay_seconds", "Seconds by which answers were slowed")
+        come_back = "Requests that were told to come back, by why"
+        self.too_many = counter("turned_away", come_back, "why")
+        self.failures = counter("failures", "Requests that failed inside")
 
     def request(self, route: str, method: str, status: int, seconds: float) -> None:
         """Count a request. Looking up labels takes longer than counting, so they are kept."""
@@ -96,10 +74,10 @@ class Metrics:
 
     def outcomes(self) -> dict[str, int]:
         """Questions by what became of them, since the start."""
-        found: dict[str, int] = {}
+        counts: dict[str, int] = {}
         for outcome, value in _by_label(self.answers, "outcome"):
-            found[outcome] = found.get(outcome, 0) + int(value)
-        return found
+            counts[outcome] = counts.get(outcome, 0) + int(value)
+        return counts
 
     def cached(self) -> dict[str, int]:
         """Questions whose answer was at hand, or was not, since the start."""

@@ -15,10 +15,14 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from sdcensus.web.api.errors import ApiError
-from sdcensus.web.api.negotiation import told_formats
-from sdcensus.web.api.protection import check_forgery
-from sdcensus.web.api.requests import json_response, made_response, read_object, request_id
-from sdcensus.web.api.site import Site
+from sdcensus.web.api.requests import (
+    check_forgery,
+    json_response,
+    made_response,
+    read_object,
+    request_id,
+)
+from sdcensus.web.api.site import Site, told_formats
 from sdcensus.web.database import Account, AccountRole, Action
 from sdcensus.web.identity import CLIENT_COOKIE, SESSION_COOKIE, Caller
 from sdcensus.web.languages import LANGUAGE_COOKIE, language_of, text, texts
@@ -52,7 +56,7 @@ def data_block(value: object) -> Markup:
 def _texts_block(language: str) -> Markup:
     """The texts that pages show themselves; what is wrong is told by the server."""
     every = texts(language).items()
-    return data_block({key: one for key, one in every if not key.startswith("mistakes.")})
+    return data_block({key: words for key, words in every if not key.startswith("mistakes.")})
 
 
 class Pages:
@@ -273,11 +277,11 @@ async def _fields(request: Request, *names: str) -> tuple[bool, dict[str, str]]:
     if kind != _FORM:
         if kind == "" and not await request.body():
             return False, {}
-        found = await read_object(request, *names)
-        for name, value in found.items():
+        members = await read_object(request, *names)
+        for name, value in members.items():
             if not isinstance(value, str):
                 raise ApiError(400, "bad_request", place=name)
-        return False, found
+        return False, members
     body = (await request.body()).decode("utf-8", "replace")
     try:
         pairs = parse_qsl(body, keep_blank_values=True, max_num_fields=20, encoding="utf-8")

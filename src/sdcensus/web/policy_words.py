@@ -38,9 +38,9 @@ def reason_text(reason: VerdictReason, schema: Schema, language: str, texts: Tex
         texts: The texts of that language.
     """
     values = {name: _shown(name, value, schema, language) for name, value in reason.values}
-    told = dict(reason.values)
-    if isinstance(told.get("level"), str):
-        level, variable = str(told["level"]), told.get("variable")
+    spoken = dict(reason.values)
+    if isinstance(spoken.get("level"), str):
+        level, variable = str(spoken["level"]), spoken.get("variable")
         of = str(variable) if variable else _geography_with(level, schema)
         values["level"] = _level(of, level, schema, language)
     return texts[f"policy.{reason.words}"].format_map(values)
@@ -90,7 +90,7 @@ def _steps(
 def _shown(name: str, value: Told, schema: Schema, language: str) -> str:
     """A value as the reader sees it; its name says what it is."""
     if isinstance(value, tuple):
-        return joined([_at(one, schema, language) for one in value], language)
+        return joined([_at(text, schema, language) for text in value], language)
     if not isinstance(value, str):
         return figure_text(value, language)
     if name == "variable":
@@ -121,8 +121,8 @@ def _geography_with(level: str, schema: Schema) -> str:
 def _level(variable: str, level: str, schema: Schema, language: str) -> str:
     """What a level is called."""
     try:
-        found = schema.variable(variable)
-        return level_label(found, found.level(level)).show(language)
+        declared = schema.variable(variable)
+        return level_label(declared, declared.level(level)).show(language)
     except UnknownName:
         return level
 

@@ -180,4 +180,4 @@ class Attempts:
 
     def _lately(self, name: str) -> list[float]:
         since = self._clock() - self._seconds
-        return [one for one in self._tried.get(name, []) if one > since]
+        return [moment for moment in self._tried.get(name, []) if moment > since]

@@ -111,7 +111,7 @@ def content_disposition(filename: str) -> str:
         >>> content_disposition('año "1".csv')
         'attachment; filename="a_o__1_.csv"; filename*=UTF-8\\'\\'a%C3%B1o%20%221%22.csv'
     """
-    name = "".join(one for one in filename if one.isprintable() and one not in "/\\")[:150]
+    name = "".join(sign for sign in filename if sign.isprintable() and sign not in "/\\")[:150]
     name = name.strip(". ") or "table"
     plain = re.sub(r"[^A-Za-z0-9._-]", "_", name)
     if plain == name:
@@ -129,7 +129,7 @@ def local_path(target: str) -> str:
     safe = (
         target.startswith("/")
         and not target.startswith(("//", "/\\"))
-        and all(32 < ord(one) < 127 and one not in '\\<>"' for one in target)
+        and all(32 < ord(sign) < 127 and sign not in '\\<>"' for sign in target)
         and len(target) <= 4_000
     )
     return target if safe else "/"
@@ -170,8 +170,8 @@ def read_keys(state: Path) -> ServerKeys:
 
 
 def _own_key(path: Path) -> str:
-    made = make_private_file(path)
-    text = "" if made else path.read_text(encoding="utf-8").strip()
+    is_new = make_private_file(path)
+    text = "" if is_new else path.read_text(encoding="utf-8").strip()
     if not text:
         # New, or left empty by a server that was stopped while it made it.
         text = secrets.token_hex(32)

@@ -17,7 +17,7 @@ from sdcensus.session.watch import Watch
 from sdcensus.web.api.site import Site
 from sdcensus.web.app import create_app
 from sdcensus.web.database import Database
-from sdcensus.web.middleware.connection import protocol
+from sdcensus.web.middleware import protocol
 from sdcensus.web.numbers import open_numbers
 from sdcensus.web.settings import Settings
 
@@ -170,11 +170,11 @@ def _config(app: object, settings: Settings) -> uvicorn.Config:
 def _listening(settings: Settings) -> socket.socket:
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     try:
-        found = socket.create_server((settings.host, settings.port), family=family, backlog=1_024)
+        bound = socket.create_server((settings.host, settings.port), family=family, backlog=1_024)
     except OSError as error:
         raise _taken(settings.host, settings.port, error) from None
-    found.set_inheritable(True)
-    return found
+    bound.set_inheritable(True)
+    return bound
 
 
 def _taken(host: str, port: int, error: OSError) -> InputError:

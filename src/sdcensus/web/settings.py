@@ -141,16 +141,16 @@ class Settings:
     @property
     def proxies(self) -> tuple[Network, ...]:
         """The trusted proxies as networks."""
-        found = []
+        networks = []
         for proxy in self.trusted_proxies:
             try:
-                found.append(ip_network(proxy, strict=False))
+                networks.append(ip_network(proxy, strict=False))
             except ValueError:
                 raise SpecError(
                     f"{proxy!r} is not the address of a proxy. Write an address such as 10.0.0.7"
                     " or a network such as 10.0.0.0/24."
                 ) from None
-        return tuple(found)
+        return tuple(networks)
 
     @property
     def bare_hosts(self) -> frozenset[str]:

@@ -84,28 +84,28 @@ class StaticFiles:
             ApiError: There is no such file (404).
         """
         name = request.path_params["path"]
-        found = self._files.get(name)
-        if found is None and name in self._paths:
-            found = self._files[name] = static_file(name, self._paths[name].read_bytes())
-        if found is None and name == VEGA:
-            found = await self._vega()
-        if found is None:
+        file = self._files.get(name)
+        if file is None and name in self._paths:
+            file = self._files[name] = static_file(name, self._paths[name].read_bytes())
+        if file is None and name == VEGA:
+            file = await self._vega()
+        if file is None:
             raise not_found()
-        small = found.zipped is not None and accepts_packed(
+        small = file.zipped is not None and accepts_packed(
             request.headers.get("accept-encoding", "")
         )
-        tag = f'"{found.etag}{"-gz" if small else ""}"'
+        tag = f'"{file.etag}{"-gz" if small else ""}"'
         headers = [
             (b"etag", tag.encode("ascii")),
             (b"cache-control", b"public, max-age=300, must-revalidate"),
             (b"vary", b"Accept-Encoding"),
         ]
-        if tag in [one.strip() for one in request.headers.get("if-none-match", "").split(",")]:
-            return made_response(304, b"", found.media_type, headers)
-        if small and found.zipped is not None:
+        if tag in [known.strip() for known in request.headers.get("if-none-match", "").split(",")]:
+            return made_response(304, b"", file.media_type, headers)
+        if small and file.zipped is not None:
             headers.append((b"content-encoding", b"gzip"))
-            return made_response(200, found.zipped, found.media_type, headers)
-        return made_response(200, found.body, found.media_type, headers)
+            return made_response(200, file.zipped, file.media_type, headers)
+        return made_response(200, file.body, file.media_type, headers)
 
     async def prepare(self, wait: float = _LULL) -> None:
         """Make what takes long to make, a while after the start and before anybody asks for it.

@@ -13,7 +13,7 @@ import xlsxwriter
 from hypothesis import Phase, given, settings
 
 from sdcensus.documents.plan.document import read_plan
-from sdcensus.documents.plan.help import SETTING_NOTES
+from sdcensus.documents.plan.help import plan_help
 from sdcensus.documents.plan.workbook import every_parameter, section_settings
 from sdcensus.documents.plan.workbook_form import plan_workbook
 from sdcensus.documents.workbooks import files as workbook_files
@@ -235,7 +235,7 @@ def test_the_form_is_the_same_whenever_it_is_made() -> None:
     book = python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(first))
     assert book.sheet_names == ["plan", "tables", "indicators", "office", "help"]
     takes = every_parameter()
-    assert set(section_settings(takes)) == {*SETTING_NOTES, *takes}
+    assert set(section_settings(takes)) == {*plan_help("settings"), *takes}
 
 
 def test_a_title_above_the_headings_is_explained(tmp_path: Path) -> None:

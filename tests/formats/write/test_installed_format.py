@@ -28,7 +28,7 @@ from pathlib import Path
 import sdcensus as sc
 from sdcensus.cli.shared.completion import complete_format
 from sdcensus.cli.shared.run import run
-from sdcensus.documents.plan.help import PART_NOTES
+from sdcensus.documents.plan.help import plan_help
 from tests.session.publish.plans import new_office
 from tests.web.servers import QUESTION, TABLES, opened
 
@@ -45,7 +45,7 @@ for out, *options in (["one.tsv"], ["t", "--format", "tsv"]):
 seen["protected"] = (folder / "one.tsv").read_text(encoding="utf-8")
 seen["named"] = (folder / "t.tsv").read_text(encoding="utf-8")
 seen["mistake"] = run(["plan", "check", str(office.write_plan(table, formats=["tabs"]))])
-seen["help"] = PART_NOTES["output"]
+seen["help"] = plan_help("parts")["output"]
 seen["tab"] = complete_format("t")
 (folder / "web").mkdir()
 with opened(folder / "web") as place:
@@ -104,7 +104,7 @@ def test_a_plan_that_calls_it_otherwise_is_told_its_name(seen: dict[str, Any]) -
 
 
 def test_help_and_completion_name_it(seen: dict[str, Any]) -> None:
-    assert "tsv" in seen["help"][-1]
+    assert "tsv" in seen["help"].splitlines()[-1]
     assert seen["tab"] == [["tsv", "Columns with tabs."]]
 
 

@@ -6,8 +6,19 @@ import random
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 _TOKEN = re.compile(r'\s*(?:"(?P<literal>[^"]*)"|(?P<name>\w+)|(?P<sign>[][{}(),|;=]))')
+
+
+#: The page that describes the language.
+PAGE = Path(__file__).parents[3] / "docs" / "guide" / "command-language.md"
+
+
+def blocks(kind: str) -> list[str]:
+    """The blocks of the page that are of a kind."""
+    text = PAGE.read_text(encoding="utf-8")
+    return re.findall(rf"^```{kind}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -117,3 +128,7 @@ class Grammar:
                 times = draw.randint(0, most)
                 words = [self._drawn(part.parts[0], draw, terminals, depth) for _ in range(times)]
                 return [word for one in words for word in one]
+
+
+#: The grammar as the page has it.
+DOCUMENTED = Grammar(*blocks("ebnf"))

@@ -11,7 +11,6 @@ from sdcensus.errors import QuestionError
 from sdcensus.model.spec.question import Question
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.commands import (
-    GRAMMAR,
     RESERVED,
     Program,
     compile_program,
@@ -20,7 +19,7 @@ from sdcensus.session.commands import (
     pointer,
     program_text,
 )
-from tests.session.commands.ebnf import Grammar
+from tests.session.commands.ebnf import DOCUMENTED
 from tests.session.commands.programs import demo_schema
 
 PROGRAM = """\
@@ -93,7 +92,7 @@ def test_words_of_the_language_in_any_order(text: str) -> None:
 @given(st.integers(0, 2**32))
 def test_sentences_of_the_grammar_about_the_demo_country(seed: int) -> None:
     draw = random.Random(seed)
-    words = Grammar(GRAMMAR).sentence(draw, TERMINALS, "table", draw.randint(4, 9))
+    words = DOCUMENTED.sentence(draw, TERMINALS, "table", draw.randint(4, 9))
     check(" ".join(words))
 
 

@@ -1,22 +1,15 @@
-"""The page of the language: its programs are programs, its grammar and its words are ours."""
+"""The page of the language: its programs are programs, and its words are ours."""
 
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
 from sdcensus.errors import QuestionError
-from sdcensus.session.commands import GRAMMAR, RESERVED, compile_program, pointer
+from sdcensus.session.commands import RESERVED, compile_program, pointer
+from tests.session.commands.ebnf import PAGE, blocks
 from tests.session.commands.programs import demo_schema
-
-PAGE = Path(__file__).parents[3] / "docs" / "guide" / "command-language.md"
-
-
-def blocks(kind: str) -> list[str]:
-    text = PAGE.read_text(encoding="utf-8")
-    return re.findall(rf"^```{kind}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 
 def test_the_programs_of_the_page_compile() -> None:
@@ -33,10 +26,6 @@ def test_the_mistake_of_the_page_is_made_as_it_is_shown() -> None:
         compile_program(source, demo_schema())
     assert caught.value.at is not None
     assert f"{caught.value}\n{pointer(source, caught.value.at)}\n" == shown
-
-
-def test_the_grammar_of_the_page_is_the_one_that_is_tested() -> None:
-    assert blocks("ebnf") == [GRAMMAR]
 
 
 def test_the_page_lists_the_words_of_the_language() -> None:

@@ -18,7 +18,7 @@ from sdcensus.model.spec.predicate import (
     Value,
     parse_condition,
 )
-from sdcensus.session.commands import GRAMMAR, RESERVED, parse_program, program_text
+from sdcensus.session.commands import RESERVED, parse_program, program_text
 from sdcensus.session.commands.syntax import (
     CountStatement,
     Define,
@@ -36,9 +36,8 @@ from sdcensus.session.commands.syntax import (
     TableStatement,
 )
 from sdcensus.session.commands.tokens import TokenKind, tokens
-from tests.session.commands.ebnf import Grammar
+from tests.session.commands.ebnf import DOCUMENTED
 
-DOCUMENTED = Grammar(GRAMMAR)
 TERMINALS = {
     "word": ("age", "sex", "ed", "agegroup", "_x1", "año", "5year", "t1"),
     "number": ("0", "1", "007", "64", "1000"),

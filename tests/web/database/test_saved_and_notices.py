@@ -5,8 +5,7 @@ import pytest
 from sdcensus.errors import OutputError, SpecError, UnknownName
 from sdcensus.model.spec.question import Question
 from sdcensus.web.database import COMMAND_LINE, Account, Action, Database
-from sdcensus.web.database.notices import MOST_UNREAD
-from sdcensus.web.database.saved import MOST_SAVED
+from sdcensus.web.database.notices import MOST_SAVED, MOST_UNREAD
 from tests.web.database.places import PASSWORD, Place
 
 ASKED = Question(by=("ed@parish", "sex"), where="age >= 15")

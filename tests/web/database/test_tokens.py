@@ -7,8 +7,8 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from sdcensus.errors import SpecError, UnknownName
 from sdcensus.web.database import COMMAND_LINE, Account, Action, Database
+from sdcensus.web.database.passwords import VerifiedTokens
 from sdcensus.web.database.tokens import MOST_TOKENS
-from sdcensus.web.database.verified import VerifiedTokens
 from tests.web.database.places import PASSWORD, Place
 
 

@@ -48,7 +48,7 @@ from sdcensus.session.census.census import open_store
 from sdcensus.session.commands import compile_program
 from sdcensus.session.policy import Outcome
 from sdcensus.testing.island import SECRET, island, island_store
-from sdcensus.web.api.making import AskedTable, make_entry
+from sdcensus.web.api.telling import AskedTable, make_entry
 from tests.examples import at_least
 from tests.session.answer.services import METHOD, asked, published, service, values
 

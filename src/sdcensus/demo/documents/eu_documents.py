@@ -1,15 +1,22 @@
-"""Documents that go with the demo country: its mapping to the European programme, and a plan."""
+"""The mapping of the demo country to the European census programme, and a plan for it.
+
+``data/eu_mapping.csv`` names for each breakdown (at its finest, Regulation (EU) 2017/543) the
+code, the variable of the demo census and one of its codes. A code of a group stands for all its
+leaves: natives are one European category, wherever in the country they were born. An empty
+European code means that records with that code are outside the population of the breakdown: the
+tenure of an institution, the occupants of a vacant dwelling.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
+from dataclasses import dataclass
 from itertools import groupby
 
 from sdcensus.demo.census import DemoCensus
-from sdcensus.demo.documents.builder_policy import NOISE_FILE
-from sdcensus.demo.documents.eu import eu_mapping
-from sdcensus.demo.documents.questionnaire import DemoQuestion
+from sdcensus.demo.documents.office_documents import NOISE_FILE
+from sdcensus.demo.documents.questionnaire import DemoQuestion, data_text, rows
 from sdcensus.documents.toml.text import toml, toml_key
 
 #: What the documents are called.
@@ -19,73 +26,40 @@ EU_FOLDER = "published-eu"
 #: Lists with more codes than this stand in a file of their own.
 _MOST_INLINE = 30
 
-_HEAD = """\
-# How this census has what the European census programme asks for. Made by sdcensus.
-#
-# Each breakdown is mapped once, at its finest: AGE.M and AGE.L follow from AGE.H. The code of a
-# group of ours stands for all codes in it. "" says that such records are outside the breakdown.
-
-programme = "eu-2021"
-country = "{country}"                         # code of national totals, and start of grid cells
-
-[geography]
-variable = "ed"
-nuts1 = "region"
-nuts2 = "district"
-nuts3 = "parish"
-lau = "ed"
-
-[grid]
-variable = "ed_grid"
-
-[units.private_households]
-condition = "household_kind == '1'"
-
-[units.families]                       # all of them
-of = "families"
-
-[units.conventional_dwellings]
-condition = "living_quarters@kind == 'C'"
-
-[units.occupied_conventional_dwellings]
-condition = "living_quarters@kind == 'C' and occupancy == '1'"
-
-[units.living_quarters]                # those that somebody lives in
-condition = "occupancy == '1'"
-"""
-
-_PLAN = """\
-# The European census programme for the demo country. Made by sdcensus.
-
-store = "{store}"
-programme = "eu-2021"
-tables = ["*"]                         # or some of them: ["1.*", "9.2", "grid"]
-mapping = "{mapping}"
-
-[protect]
-method = "cell-key"
-perturbation = "{noise}"             # as in the national plan: equal groups, equal numbers
-
-[output]
-folder = "{folder}"                # for everybody
-office_folder = "{office}"               # for the office only; the same for all publications
-date = 2021-12-31
-formats = ["csv"]
-languages = ["en"]
-notes = true
-evaluation = false
-"""
 #: Numbers that are written as ranges, which say the same as the lines of the mapping.
 _RANGES = {"AGE.H": {"0..99": "1.1.1..6.3.5", "100..120": "6.4"}}
 _PLACE_OF_WORK = "place_of_work"
 
 
+@dataclass(frozen=True, slots=True)
+class EuCode:
+    """One line of the mapping."""
+
+    breakdown: str
+    eu_code: str
+    variable: str
+    code: str
+
+
+def eu_mapping() -> tuple[EuCode, ...]:
+    """The whole mapping.
+
+    Examples:
+        >>> [row for row in eu_mapping() if row.breakdown == "SEX"][0]
+        EuCode(breakdown='SEX', eu_code='1', variable='sex', code='1')
+    """
+    return tuple(
+        EuCode(row["breakdown"], row["eu_code"], row["variable"], row["code"])
+        for row in rows("eu_mapping")
+    )
+
+
 def eu_documents(census: DemoCensus) -> dict[str, str]:
     """The mapping of a demo country to the European programme: files and texts."""
     files: dict[str, str] = {}
-    parts = [_HEAD.format(country=_letters(census.country.name))]
-    for breakdown, rows in groupby(eu_mapping(), key=lambda row: row.breakdown):
-        eu_codes = list(rows)
+    parts = [data_text("eu_mapping.txt", country=_letters(census.country.name))]
+    for breakdown, group in groupby(eu_mapping(), key=lambda row: row.breakdown):
+        eu_codes = list(group)
         codes = {row.code: row.eu_code for row in eu_codes}
         variable = eu_codes[0].variable
         name = breakdown
@@ -103,8 +77,13 @@ def eu_plan(store: str, mapping: str, office: str = "office") -> str:
         store, mapping: The census store and the mapping, from the folder of the plan.
         office: The folder for the office only.
     """
-    return _PLAN.format(
-        store=store, mapping=mapping, folder=EU_FOLDER, office=office, noise=NOISE_FILE
+    return data_text(
+        "eu_plan.txt",
+        store=store,
+        mapping=mapping,
+        folder=EU_FOLDER,
+        office=office,
+        noise=NOISE_FILE,
     )
 
 
@@ -125,11 +104,11 @@ def _runs(codes: dict[str, str]) -> dict[str, str]:
     """Long lists of numbers that go to the same code, as ranges."""
     if len(codes) <= _MOST_INLINE or not all(code.isdecimal() for code in codes):
         return codes
-    made = {}
-    for to, run in groupby(codes, key=lambda one: codes[one]):
-        found = list(run)
-        made[found[0] if len(found) == 1 else f"{found[0]}..{found[-1]}"] = to
-    return made
+    ranges = {}
+    for to, run in groupby(codes, key=lambda code: codes[code]):
+        first, *others = run
+        ranges[f"{first}..{others[-1]}" if others else first] = to
+    return ranges
 
 
 def _breakdown(name: str, variable: str, codes: dict[str, str], files: dict[str, str]) -> str:

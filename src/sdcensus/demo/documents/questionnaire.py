@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from string import Template
 from typing import Any, TypeAlias
 
 from sdcensus.model.schema.schema import DeclaredUniverse
@@ -101,7 +102,7 @@ class Questionnaire:
     """All variables of one country, in the order of the schema."""
 
     def __init__(self, lists: Mapping[str, DemoCodeList]) -> None:
-        described = _table("variables")
+        described = data_table("variables")
         topics = described["topics"]
         self._by_name = {
             name: _question(name, file, table, topics, lists)
@@ -116,20 +117,26 @@ class Questionnaire:
         return iter(self._by_name.values())
 
 
+def data_text(file: str, **blanks: object) -> str:
+    """The text of a data file of the demo country, with its blanks such as ``$store`` filled."""
+    text = (files("sdcensus.demo") / "data" / file).read_text(encoding="utf-8")
+    return Template(text).substitute(blanks) if blanks else text
+
+
 @cache
-def _table(name: str) -> dict[str, Any]:
-    text = (files("sdcensus.demo") / "data" / f"{name}.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
+def data_table(name: str) -> dict[str, Any]:
+    """The entries of a data file of the demo country."""
+    return tomllib.loads(data_text(f"{name}.toml"))
 
 
 def rules() -> list[tuple[Words, str]]:
     """Combinations that cannot occur: what they are about, and the condition."""
-    return [(tuple(one["label"]), one["when"]) for one in _table("rules")["impossible"]]
+    return [(tuple(one["label"]), one["when"]) for one in data_table("rules")["impossible"]]
 
 
 def identities() -> list[dict[str, str | int]]:
     """Counts of one kind of unit that are those of another: the settings of each."""
-    return [dict(one) for one in _table("rules")["identity"]]
+    return [dict(one) for one in data_table("rules")["identity"]]
 
 
 def universes() -> list[DeclaredUniverse]:
@@ -140,15 +147,14 @@ def universes() -> list[DeclaredUniverse]:
             condition=entry["condition"],
             label=Text.of(dict(zip(LANGUAGES, entry["label"], strict=True))),
         )
-        for entry in _table("rules")["universe"]
+        for entry in data_table("rules")["universe"]
     ]
 
 
 @cache
 def rows(name: str) -> tuple[dict[str, str], ...]:
     """The rows of a data file of the demo country."""
-    text = (files("sdcensus.demo") / "data" / f"{name}.csv").read_text(encoding="utf-8")
-    return tuple(csv.DictReader(text.splitlines()))
+    return tuple(csv.DictReader(data_text(f"{name}.csv").splitlines()))
 
 
 def label_of(row: Mapping[str, str]) -> Words:
@@ -169,7 +175,7 @@ def codes_of(kind: str) -> tuple[DemoCode, ...]:
 
 def categories(name: str) -> range:
     """The positions of the codes of a variable that is the same in every country."""
-    described = _table("variables")
+    described = data_table("variables")
     table = next(described[file][name] for file in FILES if name in described[file])
     return range(len(table["codes"]))
 
@@ -195,14 +201,14 @@ def _question(
         file=file,
         entity=table.get("entity", file),
         label=tuple(table["label"]),
-        description=tuple(_table("definitions")[name][one] for one in LANGUAGES),
+        description=tuple(data_table("definitions")[name][one] for one in LANGUAGES),
         topic=tuple(topics[topic]) if topic else None,
         role=table.get("role", ""),
         codes=codes,
         groups=groups,
         levels=tuple(table.get("levels", ())),
         level_labels=tuple(
-            (level, tuple(label)) for level, label in _table("levels").get(name, {}).items()
+            (level, tuple(label)) for level, label in data_table("levels").get(name, {}).items()
         ),
         range=(numbers[0], numbers[1]) if numbers else None,
         bounds=tuple((level, bounds) for level, bounds in table.get("bounds", ())),

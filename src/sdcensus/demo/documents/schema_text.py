@@ -14,6 +14,7 @@ from sdcensus.demo.documents.questionnaire import (
     DemoQuestion,
     DemoTree,
     Words,
+    data_text,
     identities,
     rules,
     universes,
@@ -25,35 +26,10 @@ from sdcensus.model.text import LANGUAGES
 #: The first line of a schema that we wrote: only such a folder is ever written over.
 MARK = "# A demo country, made by sdcensus. Nobody in it exists."
 
-ENTITIES = """\
-[entity.building]
-id = ["ed", "building_no"]
-
-[entity.dwelling]                      # vacant dwellings have no household
-id = ["ed", "dwelling_no"]
-within = "building"
-
-[entity.household]                     # private ones, institutions, and the homeless
-id = ["ed", "household_no"]
-within = "dwelling"
-
-[entity.family]                        # derived: persons of a household with one family number
-id = ["ed", "household_no", "family_no"]
-within = "household"
-
-[entity.person]
-id = ["ed", "household_no", "person_no"]
-within = "household"
-
-[keys]
-scope = "census"
-household = "own"
-"""
-
 
 def schema_text(census: DemoCensus, ending: str, extent: tuple[int, int, int, int]) -> str:
     """The whole schema; ``ending`` is that of the data files, ``extent`` that of the grid."""
-    parts = [MARK, "", _head(census), _files(ending), ENTITIES]
+    parts = [MARK, "", _head(census), _files(ending), data_text("entities.toml")]
     parts += [_impossible(label, when) for label, when in rules()]
     parts += [_identity(settings) for settings in identities()]
     parts += map(universe_lines, universes())

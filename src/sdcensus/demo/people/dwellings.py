@@ -14,11 +14,16 @@ import numpy.typing as npt
 
 from sdcensus.demo.documents.questionnaire import categories
 from sdcensus.demo.land.geography import Geography
-from sdcensus.demo.people import shares_housing as tables
 from sdcensus.demo.people.households import Households, fill
 from sdcensus.demo.people.members import Members
-from sdcensus.demo.people.shares_households import HOMELESS, INSTITUTION, PRIVATE
-from sdcensus.demo.people.shares_people import SPREAD
+from sdcensus.demo.people.shares import (
+    HOMELESS,
+    INSTITUTION,
+    PRIVATE,
+    number_of,
+    numbers_of,
+    shares_of,
+)
 from sdcensus.demo.people.society import Character
 from sdcensus.demo.people.work import MONEY_NOT_APPLICABLE, MONEY_STEP, MONEY_VALUES
 from sdcensus.demo.words import Bools, DemoUnits, Draws, Ints
@@ -73,12 +78,12 @@ def make_homes(
         "building size",
         eds,
         np.bincount(in_ed[kind == PRIVATE], minlength=eds.size).astype(np.int32),
-        tables.BUILDING_SIZE,
+        shares_of("building_size"),
         geography.settlement[eds],
     )
     buildings, building, size, building_kind = _buildings(eds, in_ed, kind, counts, sizes)
     settlement = geography.settlement[buildings.ed]
-    business = draws.happens("business", buildings, tables.BUSINESS[settlement])
+    business = draws.happens("business", buildings, numbers_of("business")[settlement])
     building_type = np.where(business, BUSINESS, np.clip(size, 1, 3) - 1)
     building_type = np.where(building_kind == INSTITUTION, OF_INSTITUTION, building_type)
     building_type = np.where(building_kind == HOMELESS, NO_BUILDING, building_type)
@@ -89,7 +94,7 @@ def make_homes(
     )
     wealth = character.wealth[dwellings.ed]
     quarters = draws.choose(
-        "quarters", dwellings, tables.QUARTERS, np.minimum(building_type[index], 3), wealth
+        "quarters", dwellings, shares_of("quarters"), np.minimum(building_type[index], 3), wealth
     )
     quarters = np.where((quarters >= SHACK) & ~occupied, 0, quarters)
     quarters = np.where(kind == HOMELESS, STREET, quarters)
@@ -123,10 +128,10 @@ def _dwellings(
 ) -> tuple[npt.NDArray[np.int64], DemoUnits, Bools]:
     """Dwelling of each household, all dwellings, and which of them are occupied."""
     private = households.private
-    joins = draws.happens("joins", households.units, tables.SHARES_DWELLING)
+    joins = draws.happens("joins", households.units, number_of("shares_dwelling"))
     joins &= private & (households.units.number > 0)
     settlement = geography.settlement[households.units.ed]
-    vacant = draws.choose("vacant", households.units, tables.VACANT, settlement)
+    vacant = draws.choose("vacant", households.units, shares_of("vacant"), settlement)
     vacant = np.where(private, vacant, 0)
     # A household that joins another adds no dwelling, and the vacant ones come after it.
     new = np.where(joins, 0, 1)
@@ -178,9 +183,9 @@ def _of_building(
     none = building_type == NO_BUILDING
     columns = {
         "building_type": building_type,
-        "construction_period": draws.choose("period", buildings, tables.PERIOD, settlement),
-        "walls": draws.choose("walls", buildings, tables.WALLS, wealth),
-        "roof": draws.choose("roof", buildings, tables.ROOF, wealth),
+        "construction_period": draws.choose("period", buildings, shares_of("period"), settlement),
+        "walls": draws.choose("walls", buildings, shares_of("walls"), wealth),
+        "roof": draws.choose("roof", buildings, shares_of("roof"), wealth),
     }
     for name in ("construction_period", "walls", "roof"):
         columns[name] = np.where(none, categories(name)[-2], columns[name]).astype(np.int32)
@@ -203,9 +208,9 @@ def _of_dwelling(
     occupants = occupants.astype(np.int64)
     crowd = np.where(occupants <= 2, 0, np.where(occupants <= 5, 1, 2))
     conventional = quarters <= PART_OF_HOUSE
-    rooms = draws.choose("rooms", dwellings, tables.ROOMS, np.minimum(quarters, 4), crowd)
-    bedrooms = draws.choose("bedrooms", dwellings, tables.BEDROOMS, rooms)
-    vacancy = draws.choose("vacancy", dwellings, tables.OCCUPANCY_VACANT, settlement)
+    rooms = draws.choose("rooms", dwellings, shares_of("rooms"), np.minimum(quarters, 4), crowd)
+    bedrooms = draws.choose("bedrooms", dwellings, shares_of("bedrooms"), rooms)
+    vacancy = draws.choose("vacancy", dwellings, shares_of("occupancy_vacant"), settlement)
     # Shacks and boats are equipped as in poor districts.
     means = np.where(conventional, wealth, 0)
     housing = quarters <= BOAT
@@ -219,11 +224,11 @@ def _of_dwelling(
         "room_density": np.zeros(len(dwellings)),
     }
     for name, shares in (
-        ("water", tables.WATER),
-        ("toilet", tables.TOILET),
-        ("bathing", tables.BATHING),
-        ("heating", tables.HEATING),
-        ("lighting", tables.LIGHTING),
+        ("water", shares_of("water")),
+        ("toilet", shares_of("toilet")),
+        ("bathing", shares_of("bathing")),
+        ("heating", shares_of("heating")),
+        ("lighting", shares_of("lighting")),
     ):
         drawn = draws.choose(name, dwellings, shares, means)
         columns[name] = np.where(housing, drawn, categories(name)[-2])
@@ -243,34 +248,34 @@ def _of_household(
     wealth = character.wealth[units.ed]
     first = np.ones(len(households), dtype=np.bool_)
     first[1:] = dwelling[1:] != dwelling[:-1]
-    tenure = draws.choose("tenure", units, tables.TENURE, wealth)
-    second = draws.choose("tenure second", units, tables.TENURE_SECOND)
+    tenure = draws.choose("tenure", units, shares_of("tenure"), wealth)
+    second = draws.choose("tenure second", units, shares_of("tenure_second"))
     tenure = np.where(first, tenure, second)
     columns = {"tenure": np.where(private, tenure, NO_TENURE)}
     for name, shares in (
-        ("cooking_fuel", tables.COOKING),
-        ("waste", tables.WASTE),
-        ("internet", tables.INTERNET),
-        ("computer", tables.COMPUTER),
-        ("vehicles", tables.VEHICLES),
-        ("remittances", tables.REMITTANCES),
-        ("emigrants", tables.EMIGRANTS),
+        ("cooking_fuel", shares_of("cooking")),
+        ("waste", shares_of("waste")),
+        ("internet", shares_of("internet")),
+        ("computer", shares_of("computer")),
+        ("vehicles", shares_of("vehicles")),
+        ("remittances", shares_of("remittances")),
+        ("emigrants", shares_of("emigrants")),
     ):
         drawn = draws.choose(name, units, shares, wealth)
         columns[name] = np.where(private, drawn, categories(name)[-2])
 
     # Rent is asked of tenants; larger households rent more rooms.
     rooms = 1 + np.minimum(households.size, 5) + (quarters[dwelling] == 0)
-    luck = SPREAD[draws.below("rent", units, SPREAD.size)]
-    rent = tables.RENT_OF_ROOM[wealth, geography.settlement[units.ed]] * rooms * luck // 1000
+    luck = numbers_of("spread")[draws.below("rent", units, numbers_of("spread").size)]
+    rent = numbers_of("rent_of_room")[wealth, geography.settlement[units.ed]] * rooms * luck // 1000
     steps = np.clip(rent // MONEY_STEP, 1, MONEY_VALUES - 1)
     tenant = np.isin(columns["tenure"], RENTED)
     columns["rent"] = np.where(tenant, steps, MONEY_NOT_APPLICABLE)
 
     heads = np.flatnonzero(people.number == 0)
-    missed = character.non_response[units.ed].astype(np.int64) * tables.NON_RESPONSE // 1000
-    missed += np.where(households.size == 1, tables.SINGLE_ADDS, 0)
-    missed += np.where(people.age[heads] < 30, tables.YOUNG_ADDS, 0)
+    missed = character.non_response[units.ed].astype(np.int64) * number_of("non_response") // 1000
+    missed += np.where(households.size == 1, number_of("single_adds"), 0)
+    missed += np.where(people.age[heads] < 30, number_of("young_adds"), 0)
     columns["weight"] = np.where(private, missed, 0)
     return {name: column.astype(np.int32) for name, column in columns.items()}
 

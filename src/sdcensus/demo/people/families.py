@@ -11,10 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from sdcensus.demo.documents.questionnaire import categories
-from sdcensus.demo.people import shares_households as tables
 from sdcensus.demo.people.households import Households
 from sdcensus.demo.people.members import FEMALE, MALE, Members, group
-from sdcensus.demo.people.shares_households import (
+from sdcensus.demo.people.shares import (
     CHILD,
     CONSENSUAL,
     DOMESTIC,
@@ -31,6 +30,8 @@ from sdcensus.demo.people.shares_households import (
     RESIDENT,
     SECOND_PARENT,
     SECOND_PARTNER,
+    numbers_of,
+    shares_of,
 )
 from sdcensus.demo.words import Draws, Ints
 
@@ -99,7 +100,7 @@ def make_families(draws: Draws, homes: Households, people: Members) -> Families:
 
     couple = np.full(count, -1, np.int32)
     couple[0::2] = homes.couple
-    kinds = draws.choose("second couple kind", homes.units, tables.COUPLE_KIND, 1)
+    kinds = draws.choose("second couple kind", homes.units, shares_of("couple_kind"), 1)
     # A second couple in a household is a man and a woman.
     couple[1::2] = np.where(homes.second > 1, np.where(kinds == MARRIED, MARRIED, CONSENSUAL), -1)
     # Nobody marries before 18.
@@ -187,16 +188,16 @@ def _unions(
 ) -> dict[str, np.ndarray]:
     """Legal marital status, and the union that somebody lives in."""
     units, age = people.units, people.age
-    by_age = group(age, tables.MARITAL_AGES)
-    alone = draws.choose("marital", units, tables.MARITAL_ALONE, by_age, people.sex)
-    partner = draws.choose("marital union", units, tables.MARITAL_CONSENSUAL, by_age)
+    by_age = group(age, numbers_of("marital_ages"))
+    alone = draws.choose("marital", units, shares_of("marital_alone"), by_age, people.sex)
+    partner = draws.choose("marital union", units, shares_of("marital_consensual"), by_age)
     couple = np.where(parent, couple, -1)
     marital = np.where(couple < 0, alone, partner)
     marital = np.where(couple == MARRIED, WED, marital)
     marital = np.where(couple == MARRIED_SAME, WED_SAME, marital)
     marital = np.where(age < 18, NEVER, marital)
 
-    chance = tables.VISITING[group(age, tables.VISITING_AGES)]
+    chance = numbers_of("visiting")[group(age, numbers_of("visiting_ages"))]
     visiting = draws.happens("visiting", units, chance) & (people.role < RESIDENT)
     union = np.where(visiting, VISITING, NO_UNION)
     union = np.where(couple >= 0, COMMON_LAW, union)
@@ -207,7 +208,7 @@ def _unions(
 def _children_born(draws: Draws, people: Members, at_home: np.ndarray) -> np.ndarray:
     """Children ever born: at least those who live with their mother."""
     born = draws.choose(
-        "born", people.units, tables.CHILDREN_BORN, group(people.age, tables.BORN_AGES)
+        "born", people.units, shares_of("children_born"), group(people.age, numbers_of("born_ages"))
     )
     born = np.minimum(np.maximum(born, at_home), MOST_CHILDREN)
     asked = (people.sex == FEMALE) & (people.age >= 15)

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sdcensus.demo.people import shares_households as tables
-from sdcensus.demo.people.shares_households import (
+from sdcensus.demo.people.shares import (
     ALONE,
     COUPLE,
     COUPLE_CHILDREN,
@@ -23,6 +22,9 @@ from sdcensus.demo.people.shares_households import (
     MOTHER_OTHERS,
     NO_FAMILY,
     PRIVATE,
+    number_of,
+    numbers_of,
+    shares_of,
 )
 from sdcensus.demo.words import Bools, DemoUnits, Draws, Ints, Shares
 
@@ -85,7 +87,7 @@ def make_households(draws: Draws, eds: Ints, persons: Ints, settlement: Ints) ->
     institution, residents, homeless = _not_private(draws, district, persons, settlement)
     in_private = (persons - residents - homeless).astype(np.int32)
     counts, sizes = fill(
-        draws, "household size", eds, in_private, tables.HOUSEHOLD_SIZE, settlement
+        draws, "household size", eds, in_private, shares_of("household_size"), settlement
     )
     # Private households come first in each district, then an institution, then the homeless.
     has_institution = (residents > 0).astype(np.int32)
@@ -111,15 +113,15 @@ def _not_private(
     draws: Draws, district: DemoUnits, persons: Ints, settlement: Ints
 ) -> tuple[Ints, Ints, Ints]:
     """The kind of institution, its residents, and the homeless people of each district."""
-    chance = np.minimum(persons.astype(np.int64) * tables.INSTITUTION_CHANCE, 600_000)
+    chance = np.minimum(persons.astype(np.int64) * number_of("institution_chance"), 600_000)
     there = draws.happens("institution", district, chance)
-    kind = draws.choose("institution kind", district, tables.INSTITUTION_KIND)
-    least, more = tables.INSTITUTION_SIZES[kind].T
+    kind = draws.choose("institution kind", district, shares_of("institution_kind"))
+    least, more = numbers_of("institution_sizes")[kind].T
     residents = least + draws.below("institution size", district, more)
     residents = np.where(there, np.minimum(residents, persons // 3), 0)
-    chance = persons * np.array(tables.HOMELESS_CHANCE)[settlement]
+    chance = persons * numbers_of("homeless_chance")[settlement]
     some = draws.happens("homeless", district, np.minimum(chance, 900_000))
-    homeless = 1 + draws.choose("homeless count", district, tables.HOMELESS_COUNT)
+    homeless = 1 + draws.choose("homeless count", district, shares_of("homeless_count"))
     homeless = np.where(some, np.minimum(homeless, persons // 20), 0)
     return kind, residents.astype(np.int32), homeless.astype(np.int32)
 
@@ -128,7 +130,7 @@ def _compose(
     draws: Draws, units: DemoUnits, kind: Ints, size: Ints, institution: Ints
 ) -> Households:
     """Who lives in households of those sizes."""
-    structure = draws.choose("structure", units, tables.STRUCTURE, np.minimum(size, 8) - 1)
+    structure = draws.choose("structure", units, shares_of("structure"), np.minimum(size, 8) - 1)
     structure = np.where(kind == PRIVATE, structure, ALONE)
     is_generations = structure == GENERATIONS
     with_partner = draws.happens("generations partner", units, 450_000) & (size >= 4)
@@ -145,7 +147,7 @@ def _compose(
 
     # A lone mother keeps a child; a couple may have none.
     room = np.clip(size - 2, 0, 3)
-    others = draws.choose("others", units, tables.OTHERS, room)
+    others = draws.choose("others", units, shares_of("others"), room)
     others = np.where(np.isin(structure, (COUPLE_OTHERS, MOTHER_OTHERS)), others, 0)
     others = np.where(structure == NO_FAMILY, size - 1, others)
     family = (structure != ALONE) & (structure != NO_FAMILY)

@@ -11,9 +11,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.demo.people import shares_households as tables
 from sdcensus.demo.people.households import Households
-from sdcensus.demo.people.shares_households import (
+from sdcensus.demo.people.shares import (
     ALONE,
     CHILD,
     DOMESTIC,
@@ -26,6 +25,7 @@ from sdcensus.demo.people.shares_households import (
     LONE_FATHER,
     LONE_MOTHER,
     MARRIED_SAME,
+    MEN_BY_KIND,
     MOTHER_OTHERS,
     NO_FAMILY,
     OTHER,
@@ -37,6 +37,11 @@ from sdcensus.demo.people.shares_households import (
     SECOND_PARTNER,
     SIBLING,
     WITHOUT_HOME,
+    YEARS_APART,
+    child_ages,
+    number_of,
+    numbers_of,
+    shares_of,
 )
 from sdcensus.demo.words import DemoUnits, Draws, Ints, runs
 
@@ -141,12 +146,16 @@ class _Heads:
         units, has_partner = homes.units, homes.partner > 0
         age = _head_age(draws, homes)
         sex = _head_sex(draws, homes, age)
-        couple = draws.choose("couple", units, tables.COUPLE_KIND, group(age, tables.COUPLE_AGES))
+        couple = draws.choose(
+            "couple", units, shares_of("couple_kind"), group(age, numbers_of("couple_ages"))
+        )
         couple = np.where(has_partner, couple, -1)
         partner_sex = np.where(couple >= MARRIED_SAME, sex, 1 - sex)
-        older = tables.OLDER_FROM + draws.choose("older", units, tables.OLDER_BY)
+        older = number_of("older_from") + draws.choose("older", units, shares_of("older_by"))
         lowest = np.where(homes.structure == GENERATIONS, 34, 18)
-        partner_age = np.clip(age - np.where(sex == MALE, older, -older), lowest, tables.OLDEST)
+        partner_age = np.clip(
+            age - np.where(sex == MALE, older, -older), lowest, number_of("oldest")
+        )
 
         # Without a woman the father's age stands in for the mother's.
         other_is_woman = has_partner & (partner_sex == FEMALE)
@@ -155,13 +164,13 @@ class _Heads:
         youngest = np.where(has_partner, np.minimum(age, partner_age), age)
 
         two = homes.second > 1
-        second_age = draws.choose("second age", units, tables.PARENT_AGE, mother)
+        second_age = draws.choose("second age", units, child_ages(17), mother)
         second_age = np.clip(second_age, 17, np.maximum(youngest - YOUNGEST_PARENT, 17))
         woman = np.where(two, 500_000, 780_000)
         second_sex = np.where(draws.happens("second woman", units, woman), FEMALE, MALE)
-        older = tables.OLDER_FROM + draws.choose("second older", units, tables.OLDER_BY)
+        older = number_of("older_from") + draws.choose("second older", units, shares_of("older_by"))
         second_partner = second_age - np.where(second_sex == MALE, older, -older)
-        second_partner = np.clip(second_partner, 17, tables.OLDEST)
+        second_partner = np.clip(second_partner, 17, number_of("oldest"))
         columns = (
             age,
             sex,
@@ -180,7 +189,7 @@ class _Heads:
 
 
 def _head_age(draws: Draws, homes: Households) -> Ints:
-    five = draws.choose("head age", homes.units, tables.HEAD_AGE, homes.structure)
+    five = draws.choose("head age", homes.units, shares_of("head_age"), homes.structure)
     year = _year_in_group(draws, "head year", homes.units, five + 3)
     age = 15 + 5 * five + year
     youngest = np.where(np.isin(homes.structure, (LONE_MOTHER, MOTHER_OTHERS)), 16, 18)
@@ -189,9 +198,11 @@ def _head_age(draws: Draws, homes: Households) -> Ints:
 
 def _head_sex(draws: Draws, homes: Households, age: Ints) -> Ints:
     structure = homes.structure
-    man = np.where(homes.partner > 0, tables.HEAD_IS_MAN, tables.LONE_GRANDPARENT_IS_MAN)
+    man = np.where(
+        homes.partner > 0, number_of("head_is_man"), number_of("lone_grandparent_is_man")
+    )
     alone = np.isin(structure, (ALONE, NO_FAMILY))
-    man = np.where(alone, tables.MEN_ALONE[group(age, tables.SEX_AGES)], man)
+    man = np.where(alone, numbers_of("men_alone")[group(age, numbers_of("sex_ages"))], man)
     man = np.where(np.isin(structure, (LONE_MOTHER, MOTHER_OTHERS)), 0, man)
     man = np.where(structure == LONE_FATHER, 1_000_000, man)
     return np.where(draws.happens("head is a man", homes.units, man), MALE, FEMALE)
@@ -200,7 +211,7 @@ def _head_sex(draws: Draws, homes: Households, age: Ints) -> Ints:
 def _year_in_group(draws: Draws, purpose: str, units: DemoUnits, five: Ints) -> Ints:
     """The year within a group of five years, counted from birth."""
     steepness = np.where(five >= 17, 2, np.where(five >= 14, 1, 0))
-    return draws.choose(purpose, units, tables.YEAR_IN_GROUP, steepness)
+    return draws.choose(purpose, units, shares_of("year_in_group"), steepness)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -222,9 +233,9 @@ class _Cast:
         kind = self.draws.choose(
             "other kind",
             self.units.take(is_other),
-            tables.OTHER_KIND,
+            shares_of("other_kind"),
             (self.homes.structure[home] == NO_FAMILY).astype(np.int32),
-            group(self.heads.age[home], tables.OTHER_AGES),
+            group(self.heads.age[home], numbers_of("other_ages")),
         )
         # Two parents of the head would be a family, and a head has only so many.
         first = self.number[is_other] == self.homes.size[home] - self.homes.others[home]
@@ -252,10 +263,10 @@ class _Cast:
             found = self.role == role
             home = self.household[found]
             drawn = self.draws.choose(
-                "child age", self.units.take(found), tables.CHILD_AGE, mother[home]
+                "child age", self.units.take(found), child_ages(0), mother[home]
             )
             age[found] = np.minimum(drawn, np.maximum(youngest[home] - YOUNGEST_PARENT, 0))
-        for kind, (least, more) in tables.YEARS_APART.items():
+        for kind, (least, more) in YEARS_APART.items():
             found = other_kind == kind
             apart = least + self.draws.below("years apart", self.units.take(found), more)
             sign = 1 if kind in (PARENT, SIBLING) else -1
@@ -268,9 +279,9 @@ class _Cast:
         five = np.zeros(self.role.size, dtype=np.int32)
         institution = self.homes.institution[self.household]
         for found, shares, given in (
-            (other_kind >= RELATIVE, tables.STRANGER_AGE, other_kind - RELATIVE),
-            (self.role == RESIDENT, tables.INSTITUTION_AGE, institution),
-            (self.role == WITHOUT_HOME, tables.HOMELESS_AGE, np.zeros_like(age)),
+            (other_kind >= RELATIVE, shares_of("stranger_age"), other_kind - RELATIVE),
+            (self.role == RESIDENT, shares_of("institution_age"), institution),
+            (self.role == WITHOUT_HOME, shares_of("homeless_age"), np.zeros_like(age)),
         ):
             units = self.units.take(found)
             five[found] = self.draws.choose("age group", units, shares, given[found])
@@ -280,16 +291,16 @@ class _Cast:
         age[strangers] = 5 * five[strangers] + year
         grown = (other_kind == LODGER) | (other_kind == DOMESTIC) | (self.role == WITHOUT_HOME)
         age = np.where(grown, np.maximum(age, 18), age)
-        return np.clip(age, 0, tables.OLDEST).astype(np.int32)
+        return np.clip(age, 0, number_of("oldest")).astype(np.int32)
 
     def sexes(self, other_kind: Ints, age: Ints) -> Ints:
         """The sex of every member."""
-        men = tables.MEN[group(age, tables.SEX_AGES)]
-        for kind, share in tables.MEN_BY_KIND.items():
+        men = numbers_of("men")[group(age, numbers_of("sex_ages"))]
+        for kind, share in MEN_BY_KIND.items():
             men = np.where(other_kind == kind, share, men)
         institution = self.homes.institution[self.household]
-        men = np.where(self.role == RESIDENT, tables.INSTITUTION_MEN[institution], men)
-        men = np.where(self.role == WITHOUT_HOME, tables.HOMELESS_MEN, men)
+        men = np.where(self.role == RESIDENT, numbers_of("institution_men")[institution], men)
+        men = np.where(self.role == WITHOUT_HOME, number_of("homeless_men"), men)
         sex = np.where(self.draws.happens("man", self.units, men), MALE, FEMALE)
         for role, sexes in (
             (HEAD, self.heads.sex),

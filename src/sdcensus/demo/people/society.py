@@ -15,10 +15,9 @@ from sdcensus.demo.country import Country
 from sdcensus.demo.documents.lists import CULTURES, ORIGINS, citizenships, ethnic_rows
 from sdcensus.demo.documents.questionnaire import categories, rows
 from sdcensus.demo.land.geography import Geography
-from sdcensus.demo.people import shares_people as tables
 from sdcensus.demo.people.households import Households
 from sdcensus.demo.people.members import Members, group
-from sdcensus.demo.people.shares_households import (
+from sdcensus.demo.people.shares import (
     CHILD,
     DOMESTIC,
     GRANDCHILD,
@@ -29,6 +28,9 @@ from sdcensus.demo.people.shares_households import (
     RESIDENT,
     SECOND_PARENT,
     SECOND_PARTNER,
+    number_of,
+    numbers_of,
+    shares_of,
 )
 from sdcensus.demo.words import Bools, DemoUnits, Draws, Ints, Shares
 
@@ -78,13 +80,15 @@ class Society:
         eds = DemoUnits(np.arange(count, dtype=np.int32), np.zeros(count, np.int32))
         parishes = geography.country.parishes
         parish = DemoUnits(np.zeros(parishes, np.int32), np.arange(parishes, dtype=np.int32))
-        percent = tables.MINORITY_PERCENT[draws.choose("minority", parish, tables.MINORITY)]
+        percent = numbers_of("minority_percent")[
+            draws.choose("minority", parish, shares_of("minority"))
+        ]
         return Character(
-            wealth=draws.choose("wealth", eds, tables.WEALTH, geography.settlement),
+            wealth=draws.choose("wealth", eds, shares_of("wealth"), geography.settlement),
             leaning=draws.choose("leaning", eds, self.ethnicity),
             leading=draws.choose("leading", parish, self.leading)[geography.parish],
             minority_percent=percent[geography.parish].astype(np.int32),
-            hot_spot=draws.happens("hot spot", eds, tables.HOT_SPOT).astype(np.int32),
+            hot_spot=draws.happens("hot spot", eds, number_of("hot_spot")).astype(np.int32),
             non_response=draws.below("non-response", eds, 1000),
         )
 
@@ -118,7 +122,7 @@ def make_ethnicity(scene: Scene) -> dict[str, Ints]:
     home_units, home = scene.homes.units, people.household
     district = home_units.ed
     national = draws.choose("ethnicity", home_units, society.ethnicity)
-    leans = draws.happens("leans", home_units, tables.LEANS)
+    leans = draws.happens("leans", home_units, number_of("leans"))
     base = np.where(leans, scene.character.leaning[district], national)
     stays = draws.below("minority stays", home_units, 100)
     leading = scene.character.leading[district]
@@ -126,7 +130,9 @@ def make_ethnicity(scene: Scene) -> dict[str, Ints]:
 
     own = draws.choose("own ethnicity", people.units, society.ethnicity)
     chance = np.where(
-        people.role == PARTNER, tables.OTHER_ETHNICITY_PARTNER, tables.OTHER_ETHNICITY_RELATIVE
+        people.role == PARTNER,
+        number_of("other_ethnicity_partner"),
+        number_of("other_ethnicity_relative"),
     )
     differs = scene.chance("differs", chance) & (people.role != HEAD) & (people.role != CHILD)
     ethnicity = np.where(differs | ~scene.related, own, base[home])
@@ -135,10 +141,10 @@ def make_ethnicity(scene: Scene) -> dict[str, Ints]:
     mixed_couple[home[partner]] = ethnicity[partner] != base[home[partner]]
     child = (people.role == CHILD) & mixed_couple[home]
     ethnicity = np.where(
-        child & scene.chance("mixed", tables.MIXED_CHILD), society.mixed, ethnicity
+        child & scene.chance("mixed", number_of("mixed_child")), society.mixed, ethnicity
     )
     spoken = society.language[base]
-    own_language = draws.happens("own language", home_units, tables.OWN_LANGUAGE)
+    own_language = draws.happens("own language", home_units, number_of("own_language"))
     speaks = np.where(own_language, spoken, ENGLISH)[home]
     language = np.where(scene.related, speaks, society.language[ethnicity])
     return {
@@ -157,11 +163,13 @@ def _religion(scene: Scene, base: npt.NDArray[np.int32], ethnicity: Ints) -> Int
     congregation = DemoUnits(home_units.ed, culture)
     common = draws.choose("congregation", congregation, society.religion, culture)
     shared = draws.choose("religion", home_units, society.religion, culture)
-    follows = draws.happens("follows", home_units, tables.DISTRICT_RELIGION)
+    follows = draws.happens("follows", home_units, number_of("district_religion"))
     of_home = np.where(follows, common, shared)[people.household]
     own = draws.choose("own religion", people.units, society.religion, society.culture[ethnicity])
-    chance = np.where(people.age < 18, tables.OTHER_RELIGION_CHILD, tables.OTHER_RELIGION_GROWN)
-    chance = np.where(people.role == PARTNER, tables.OTHER_RELIGION_PARTNER, chance)
+    chance = np.where(
+        people.age < 18, number_of("other_religion_child"), number_of("other_religion_grown")
+    )
+    chance = np.where(people.role == PARTNER, number_of("other_religion_partner"), chance)
     differs = scene.chance("other religion", chance) & (people.role != HEAD)
     return np.where(differs | ~scene.related, own, of_home).astype(np.int32)
 
@@ -172,7 +180,7 @@ def make_migration(scene: Scene, ethnicity: Ints) -> dict[str, Ints]:
     homes, home = scene.homes, people.household
     heads = np.flatnonzero(people.number == 0)
     group_of_head = ethnicity[heads]
-    factor = tables.FOREIGN_BY_WEALTH[scene.character.wealth[homes.units.ed]]
+    factor = numbers_of("foreign_by_wealth")[scene.character.wealth[homes.units.ed]]
     chance = society.foreign[group_of_head] * factor // 100
     migrant = draws.happens("migrant", homes.units, chance)
     origin = draws.choose("origin", homes.units, society.origin, society.culture[group_of_head])
@@ -188,7 +196,7 @@ def make_migration(scene: Scene, ethnicity: Ints) -> dict[str, Ints]:
     years = np.where(years > people.age, draws.below("part", people.units, people.age + 1), years)
 
     returned = ~foreign & (people.age >= 20) & (people.age < 80)
-    returned &= scene.chance("returned", tables.RETURNED)
+    returned &= scene.chance("returned", number_of("returned"))
     back = _years(draws, "back", people.units)
     back = np.where(back > people.age - 18, 1 + back % 2, back)
     years = np.where(foreign, years, np.where(returned, back, -1))
@@ -205,9 +213,9 @@ def make_migration(scene: Scene, ethnicity: Ints) -> dict[str, Ints]:
 
 def _years(draws: Draws, purpose: str, units: DemoUnits) -> Ints:
     """How many years ago somebody arrived."""
-    period = draws.choose(f"{purpose} period", units, tables.YEARS_HERE)
-    more = draws.below(f"{purpose} year", units, tables.YEARS_MORE[period])
-    return (tables.YEARS_LEAST[period] + more).astype(np.int32)
+    period = draws.choose(f"{purpose} period", units, shares_of("years_here"))
+    more = draws.below(f"{purpose} year", units, numbers_of("years_more")[period])
+    return (numbers_of("years_least")[period] + more).astype(np.int32)
 
 
 def _foreign(scene: Scene, migrant: Bools, years: Ints) -> tuple[Bools, Bools]:
@@ -216,15 +224,17 @@ def _foreign(scene: Scene, migrant: Bools, years: Ints) -> tuple[Bools, Bools]:
     of_migrant = migrant[people.household]
     partner = np.isin(people.role, (PARTNER, SECOND_PARTNER))
     chance = np.where(
-        of_migrant, tables.FOREIGN_RELATIVE_OF_MIGRANT, tables.FOREIGN_RELATIVE_OF_NATIVE
+        of_migrant,
+        number_of("foreign_relative_of_migrant"),
+        number_of("foreign_relative_of_native"),
     )
     of_partner = np.where(
-        of_migrant, tables.FOREIGN_PARTNER_OF_MIGRANT, tables.FOREIGN_PARTNER_OF_NATIVE
+        of_migrant, number_of("foreign_partner_of_migrant"), number_of("foreign_partner_of_native")
     )
     chance = np.where(partner, of_partner, chance)
-    chance = np.where(kind == LODGER, tables.FOREIGN_LODGER, chance)
-    chance = np.where(kind == DOMESTIC, tables.FOREIGN_DOMESTIC, chance)
-    chance = np.where(people.role >= RESIDENT, tables.FOREIGN_RESIDENT, chance)
+    chance = np.where(kind == LODGER, number_of("foreign_lodger"), chance)
+    chance = np.where(kind == DOMESTIC, number_of("foreign_domestic"), chance)
+    chance = np.where(people.role >= RESIDENT, number_of("foreign_resident"), chance)
     foreign = scene.chance("foreign", chance)
     # Children of migrants were born before the household came, or here.
     child = np.isin(people.role, (CHILD, GRANDCHILD, SECOND_PARENT))
@@ -241,7 +251,7 @@ def _district_of_birth(scene: Scene) -> Ints:
         geography.district, weights=geography.persons, minlength=geography.country.districts
     ).astype(np.int64)
     elsewhere = scene.draws.choose("district of birth", people.units, Shares(sizes))
-    chance = np.where(people.age < 15, tables.BORN_HERE_CHILD, tables.BORN_HERE_GROWN)
+    chance = np.where(people.age < 15, number_of("born_here_child"), number_of("born_here_grown"))
     return np.where(scene.chance("born here", chance), here, elsewhere).astype(np.int32)
 
 
@@ -250,16 +260,16 @@ def _citizenship(
 ) -> Ints:
     society, people = scene.society, scene.people
     own_country = 0
-    chance = tables.NATURALISED[group(np.maximum(years, 0), tables.NATURAL_YEARS)]
+    chance = numbers_of("naturalised")[group(np.maximum(years, 0), numbers_of("natural_years"))]
     naturalised = scene.chance("naturalised", chance)
     of_birth = np.where(naturalised, own_country, society.citizenship[country])
     home = people.household
     child = (people.role == CHILD) & (people.age < 18) & migrant[home]
-    kept = child & scene.chance("citizen of parents", tables.FOREIGN_CITIZEN_CHILD)
-    kept |= scene.chance("citizen abroad", tables.DUAL_NATIVE)
+    kept = child & scene.chance("citizen of parents", number_of("foreign_citizen_child"))
+    kept |= scene.chance("citizen abroad", number_of("dual_native"))
     native = np.where(kept, society.citizenship[origin[home]], own_country)
     found = np.where(foreign, of_birth, native)
-    stateless = scene.chance("stateless", tables.STATELESS)
+    stateless = scene.chance("stateless", number_of("stateless"))
     return np.where(stateless, society.stateless, found).astype(np.int32)
 
 
@@ -267,9 +277,9 @@ def _previous_residence(scene: Scene, years: Ints) -> Ints:
     """Where people lived a year before; households move together."""
     draws, people, units = scene.draws, scene.people, scene.homes.units
     heads = np.flatnonzero(people.number == 0)
-    chance = tables.MOVED[group(people.age[heads], tables.MOVER_AGES)]
+    chance = numbers_of("moved")[group(people.age[heads], numbers_of("mover_ages"))]
     moved = draws.happens("moved", units, chance)
-    came_from = SAME_PARISH + draws.choose("moved from", units, tables.MOVED_FROM)
+    came_from = SAME_PARISH + draws.choose("moved from", units, shares_of("moved_from"))
     of_home = np.where(moved, came_from, SAME_DWELLING)[people.household]
     alone = scene.chance("stayed alone", 20_000) & (people.role == OTHER)
     found = np.where(alone, SAME_PARISH, of_home)

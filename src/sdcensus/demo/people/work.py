@@ -8,24 +8,26 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.demo.documents.questionnaire import categories, rows
-from sdcensus.demo.people import shares_people as tables
 from sdcensus.demo.people.members import FEMALE, group
-from sdcensus.demo.people.shares_households import (
+from sdcensus.demo.people.shares import (
     BARRACKS,
     DOMESTIC,
     ELDERLY,
-    PRISON,
-    RESIDENT,
-    STUDENTS,
-)
-from sdcensus.demo.people.shares_people import (
     FARMS,
     HOMES,
     MANAGERS,
+    PRISON,
     PUBLIC,
+    RESIDENT,
     REST,
     SCHOOLS_HEALTH,
+    STUDENTS,
     TRADES,
+    activity_shares,
+    number_of,
+    numbers_of,
+    schooling_shares,
+    shares_of,
 )
 from sdcensus.demo.people.society import Scene
 from sdcensus.demo.words import Bools, Ints, Shares
@@ -59,7 +61,7 @@ class Employment:
         schooling = np.array([[int(part) for part in row["schooling"].split()] for row in units])
         by_sex = np.array([[int(row["men"]), int(row["women"])] for row in units])
         # Settlement, schooling, sex; and farm work goes with villages.
-        percent = np.where(farm, tables.FARM_PERCENT[:, None], 100)
+        percent = np.where(farm, numbers_of("farm_percent")[:, None], 100)
         weights = percent[:, None, None, :] * schooling.T[None, :, None, :] * by_sex.T[None, None]
         self.occupation = Shares(weights)
 
@@ -99,16 +101,16 @@ def jobs() -> Employment:
 def make_schooling(scene: Scene) -> dict[str, Ints]:
     """School attendance and education."""
     draws, people = scene.draws, scene.people
-    by_age = group(people.age, tables.ATTENDANCE_AGES)
-    attendance = draws.choose("attendance", people.units, tables.ATTENDANCE, by_age)
+    by_age = group(people.age, numbers_of("attendance_ages"))
+    attendance = draws.choose("attendance", people.units, shares_of("attendance"), by_age)
     attendance = np.where(_resident_of(scene, STUDENTS), FULL_TIME, attendance)
     attendance = np.where(people.age < 3, UNDER_THREE, attendance)
     education = draws.choose(
         "education",
         people.units,
-        tables.SCHOOLING,
+        schooling_shares(),
         scene.character.wealth[people.units.ed],
-        group(people.age, tables.SCHOOL_AGES),
+        group(people.age, numbers_of("school_ages")),
         people.sex,
     )
     education = np.where(people.age < 15, NO_EDUCATION, education)
@@ -128,7 +130,7 @@ def make_work(scene: Scene, schooling: dict[str, Ints]) -> dict[str, Ints]:
     """Activity, and for the employed what, where and how they work."""
     draws, people, units = scene.draws, scene.people, scene.people.units
     grown = people.age >= 15
-    band = tables.SCHOOLING_BAND[np.where(grown, schooling["education"], 0)]
+    band = numbers_of("schooling_band")[np.where(grown, schooling["education"], 0)]
     settlement = scene.geography.settlement[units.ed]
     activity = _activity(scene, band, schooling["school_attendance"])
 
@@ -147,13 +149,17 @@ def make_work(scene: Scene, schooling: dict[str, Ints]) -> dict[str, Ints]:
     occupation = np.where(_resident_of(scene, BARRACKS)[at_work], table.soldier, occupation)
     industry = draws.choose("industry", workers, table.industry, occupation)
     work_class = table.work_class[occupation, industry]
-    status = draws.choose("status", workers, tables.STATUS, work_class)
+    status = draws.choose("status", workers, shares_of("status"), work_class)
     status = np.where((status == APPRENTICE) & (people.age[at_work] > 30), OWN_ACCOUNT, status)
     wealthy = (scene.character.wealth[workers.ed] >= 2).astype(np.int32)
-    travel = draws.choose("travel", workers, tables.TRAVEL, settlement[at_work], wealthy)
+    travel = draws.choose("travel", workers, shares_of("travel"), settlement[at_work], wealthy)
     place = _place_of_work(scene, at_work, work_class, travel)
-    hours = draws.choose("hours", workers, tables.HOURS, work_class)
-    hours = tables.HOURS_LEAST[hours] + draws.below("hour", workers, tables.HOURS_MORE[hours]) - 1
+    hours = draws.choose("hours", workers, shares_of("hours"), work_class)
+    hours = (
+        numbers_of("hours_least")[hours]
+        + draws.below("hour", workers, numbers_of("hours_more")[hours])
+        - 1
+    )
     districts = scene.geography.country.districts
     columns: dict[str, Ints] = {"activity": activity}
     for name, values, otherwise in (
@@ -173,9 +179,9 @@ def make_work(scene: Scene, schooling: dict[str, Ints]) -> dict[str, Ints]:
 
 def _activity(scene: Scene, band: npt.NDArray[np.integer], attendance: Ints) -> Ints:
     draws, people = scene.draws, scene.people
-    by_age = group(people.age, tables.WORK_AGES)
-    found = draws.choose("activity", people.units, tables.ACTIVITY, band, by_age, people.sex)
-    student = draws.choose("student", people.units, tables.ACTIVITY_STUDENT)
+    by_age = group(people.age, numbers_of("work_ages"))
+    found = draws.choose("activity", people.units, activity_shares(), band, by_age, people.sex)
+    student = draws.choose("student", people.units, shares_of("activity_student"))
     found = np.where(attendance == FULL_TIME, student, found)
     found = np.where(_resident_of(scene, PRISON), UNABLE, found)
     found = np.where(_resident_of(scene, BARRACKS) & (people.age >= 18), EMPLOYED, found)
@@ -194,10 +200,10 @@ def _place_of_work(
     districts = geography.country.districts
     sizes = np.bincount(geography.district, weights=geography.persons, minlength=districts)
     capital = geography.district[np.flatnonzero(geography.settlement == 2)[0]]
-    sizes[capital] *= tables.CAPITAL_DRAWS
+    sizes[capital] *= number_of("capital_draws")
     here = geography.district[workers.ed]
     elsewhere = scene.draws.choose("works elsewhere", workers, Shares(sizes.astype(np.int64)))
-    kind = scene.draws.choose("place of work", workers, tables.PLACE_OF_WORK, work_class)
+    kind = scene.draws.choose("place of work", workers, shares_of("place_of_work"), work_class)
     kind = np.where(travel == AT_HOME, 0, kind)
     place = np.where(kind == 0, here, elsewhere)
     return np.where(kind >= 2, districts + kind - 2, place).astype(np.int32)
@@ -208,13 +214,13 @@ def _income(scene: Scene, columns: dict[str, Ints]) -> Ints:
     draws, people = scene.draws, scene.people
     table = jobs()
     employed = columns["activity"] == EMPLOYED
-    luck = tables.SPREAD[draws.below("luck", people.units, tables.SPREAD.size)]
+    luck = numbers_of("spread")[draws.below("luck", people.units, numbers_of("spread").size)]
     pay = table.pay[np.minimum(columns["occupation"], table.count - 1)]
-    pay = pay * tables.PAY_BY_AGE[group(people.age, tables.PAY_AGES)] // 100
-    pay = np.where(people.sex == FEMALE, pay * tables.PAY_OF_WOMEN // 100, pay)
+    pay = pay * numbers_of("pay_by_age")[group(people.age, numbers_of("pay_ages"))] // 100
+    pay = np.where(people.sex == FEMALE, pay * number_of("pay_of_women") // 100, pay)
     pay = np.where(columns["employment_status"] == UNPAID, 0, pay)
-    other = tables.OTHER_INCOME[columns["activity"]]
-    some = scene.chance("income", tables.HAVE_INCOME[columns["activity"]])
+    other = numbers_of("other_income")[columns["activity"]]
+    some = scene.chance("income", numbers_of("have_income")[columns["activity"]])
     income = np.where(employed, pay, np.where(some, other, 0)) * luck // 1000
     steps = np.minimum(income // MONEY_STEP, MONEY_VALUES - 1)
     return np.where(people.age < 15, MONEY_NOT_APPLICABLE, steps).astype(np.int32)
@@ -223,14 +229,16 @@ def _income(scene: Scene, columns: dict[str, Ints]) -> Ints:
 def make_health(scene: Scene, activity: Ints) -> dict[str, Ints]:
     """Disability, health insurance, and a rare condition that runs in households."""
     draws, people, units = scene.draws, scene.people, scene.people.units
-    by_age = group(people.age, tables.HEALTH_AGES)
+    by_age = group(people.age, numbers_of("health_ages"))
     wealth = scene.character.wealth[units.ed]
     at_work = np.where(activity == EMPLOYED, 0, 1)
-    rate = tables.CONDITION[scene.character.hot_spot[scene.homes.units.ed]]
+    rate = numbers_of("condition")[scene.character.hot_spot[scene.homes.units.ed]]
     in_household = draws.happens("condition at home", scene.homes.units, rate * 2)
     condition = in_household[people.household] & scene.chance("condition", 500_000)
     return {
-        "disability": draws.choose("disability", units, tables.DISABILITY, by_age),
-        "health_insurance": draws.choose("insurance", units, tables.INSURANCE, wealth, at_work),
+        "disability": draws.choose("disability", units, shares_of("disability"), by_age),
+        "health_insurance": draws.choose(
+            "insurance", units, shares_of("insurance"), wealth, at_work
+        ),
         "health_condition": condition.astype(np.int32),
     }

@@ -8,12 +8,7 @@ from datetime import datetime
 from importlib import import_module
 from typing import Any
 
-from sdcensus.documents.plan.help import (
-    COLUMN_NOTES,
-    OFFICE_NOTES,
-    PART_NOTES,
-    SETTING_NOTES,
-)
+from sdcensus.documents.plan.help import plan_help
 from sdcensus.documents.plan.text import measure_text
 from sdcensus.documents.plan.workbook import (
     INDICATORS,
@@ -125,7 +120,10 @@ def _plan_rows(
     values = _settings(plan, takes)
     for comment in comments:
         yield f"# {comment}", "", ""
-    notes = {**SETTING_NOTES, **{name: meaning(one, language) for name, one in takes.items()}}
+    notes = {
+        **plan_help("settings"),
+        **{name: meaning(one, language) for name, one in takes.items()},
+    }
     names = list(section_settings(takes))
     heads = {part[0]: title for title, part in _PARTS}
     order = [name for name in names if name not in ("policy", "role")]
@@ -205,15 +203,16 @@ def _indicator(one: PlannedIndicator, languages: Sequence[str]) -> list[str]:
 
 
 def _office_rows(plan: Plan, languages: Sequence[str]) -> Iterator[_Line]:
+    notes = plan_help("office")
     for name in ("name", "legal_basis"):
         said = dict(getattr(plan.office, name).by_language)
         for language in languages:
-            yield f"{name}:{language}", said.get(language, ""), OFFICE_NOTES[name]
-    yield "contact", plan.office.contact, OFFICE_NOTES["contact"]
+            yield f"{name}:{language}", said.get(language, ""), notes[name]
+    yield "contact", plan.office.contact, notes["contact"]
     yield "# Your own signs, where you have them", "", ""
     signs = dict(plan.office.symbols)
     for name, mark in SYMBOLS.items():
-        yield name, signs.get(name, ""), f"{OFFICE_NOTES[name]} Otherwise: {mark.sign}"
+        yield name, signs.get(name, ""), f"{notes[name]} Otherwise: {mark.sign}"
 
 
 # ------------------------------------------------------------------ how they look
@@ -262,7 +261,7 @@ class _Form:
             sheet.set_column(at, at, 36 if wide else 18)
             sheet.write_string(0, at, column, self.head)
             plain = column.partition(":")[0]
-            sheet.write_comment(0, at, COLUMN_NOTES[plain], {"author": "", "width": 260})
+            sheet.write_comment(0, at, plan_help("columns")[plain], {"author": "", "width": 260})
             self._choices(sheet, plain, 1, last, at)
         for row, cells in enumerate(rows, start=1):
             for at, cell in enumerate(cells):
@@ -299,7 +298,7 @@ class _Form:
             "Rows that begin with #, empty rows and other sheets are not read.",
             "Check the plan with: sdcensus plan check FILE",
             "",
-            *PART_NOTES["table"],
+            *plan_help("parts")["table"].splitlines(),
             "",
             *(
                 f"{indicator_kind.name}: {indicator_kind.sentence}."

@@ -10,17 +10,18 @@ from sdcensus.session.answer.catalogue import (
     OfferedPopulation as OfferedPopulation,
     OfferedVariable as OfferedVariable,
 )
+from sdcensus.session.answer.delivery import level_label as level_label
 from sdcensus.session.answer.files import (
     JSON_STAT as JSON_STAT,
     ZIP_ENDING as ZIP_ENDING,
     Rendered as Rendered,
     form_names as form_names,
     json_stat as json_stat,
+    question_of as question_of,
     render as render,
     served_formats as served_formats,
+    told_example as told_example,
 )
-from sdcensus.session.answer.hints import question_of as question_of, told_example as told_example
-from sdcensus.session.answer.levels import level_label as level_label
 from sdcensus.session.answer.opening import open_service as open_service
 from sdcensus.session.answer.service import (
     Answer as Answer,

@@ -25,7 +25,13 @@ from sdcensus.model.spec.covers import (
 )
 from sdcensus.model.spec.question import OwnGroup
 from sdcensus.model.text import Text
-from sdcensus.session.answer.words import IN_PART, OWN_GROUP
+
+#: How groups of somebody's own are called, so that nobody takes them for codes of the office. The
+#: first characters are ours: what users write never starts a cell of a spreadsheet.
+OWN_GROUP = Text.named("answers.own_group")
+#: A code of which the condition chooses a part only.
+IN_PART = "{label} *"
+
 
 #: Groups of somebody's own, times the products of sets of codes that a condition falls into.
 MOST_SUMS = 2_000
@@ -145,10 +151,10 @@ def answer_axis(
             places = _chosen(axis, codes)
         shown = _declared(axis, places, terms, ways)
         if not free:
-            kept = [at for at, one in enumerate(shown) if any(one.parts)]
+            kept = [at for at, code in enumerate(shown) if any(code.parts)]
             places, shown = [places[at] for at in kept], [shown[at] for at in kept]
         parents = _parents(axis, places)
-    parts = [parts for one in shown for parts in one.parts]
+    parts = [parts for code in shown for parts in code.parts]
     levels = needed_levels(variable, all_parts(parts))
     if groups is None and codes is None and free:
         levels = axis.levels
@@ -165,7 +171,7 @@ def answer_axis(
 
 def all_parts(parts: Sequence[tuple[Part, ...]]) -> set[Part]:
     """Every declared code of some sums, each once."""
-    return {one for part in parts for one in part}
+    return {declared for part in parts for declared in part}
 
 
 def _declared(
@@ -226,7 +232,7 @@ def _chosen(axis: Axis, codes: tuple[str, ...]) -> list[int]:
     for at, axis_code in enumerate(axis.codes):
         by_code.setdefault(axis_code.code, []).append(at)
         by_code.setdefault(f"{axis_code.level}:{axis_code.code}", []).append(at)
-    found = {len(axis.codes) - 1} if axis.total else set()
+    positions = {len(axis.codes) - 1} if axis.total else set()
     for at, code in enumerate(codes):
         if code not in by_code:
             known = [code.code for code in axis.codes]
@@ -234,21 +240,21 @@ def _chosen(axis: Axis, codes: tuple[str, ...]) -> list[int]:
                 unknown("code", code, known, of=axis.name),
                 place=f"codes.{axis.variable.name}[{at}]",
             )
-        found.update(by_code[code])
-    return sorted(found)
+        positions.update(by_code[code])
+    return sorted(positions)
 
 
 def _parents(axis: Axis, places: Sequence[int]) -> list[int]:
     """For each shown position the place of the nearest one above it that is shown."""
     above = parents_of(axis)
     at = {place: number for number, place in enumerate(places)}
-    made = []
+    parents = []
     for place in places:
         parent = above[place]
         while parent != NO_PARENT and parent not in at:
             parent = above[parent]
-        made.append(at.get(parent, NO_PARENT))
-    return made
+        parents.append(at.get(parent, NO_PARENT))
+    return parents
 
 
 def _grouped(

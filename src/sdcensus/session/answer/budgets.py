@@ -1,4 +1,8 @@
-"""The look budget of what a policy opens, against the noise that protects it."""
+"""The look budget of what a policy opens, against the noise that protects it.
+
+And cells of one household, where the smallest group takes the place of withholding. Both are read
+once, when a builder opens: answers read published numbers only.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +21,16 @@ from sdcensus.model.quantities import share_text
 from sdcensus.model.schema.variable import Entity
 from sdcensus.risk.looks.budget import NOT_COVERED, LookBudget, look_budgets
 from sdcensus.risk.looks.chance import Requirement, large_variance, recovery_with
+from sdcensus.session.census.census import Census
 from sdcensus.session.looks.budget import LIMIT, design_for, needed
 from sdcensus.session.policy import menu_of
+from sdcensus.session.policy.verdict import withholds_households
+from sdcensus.session.protect.smallest_group import (
+    group_claim,
+    in_force,
+    largest_private_household,
+    suggested_smallest_group,
+)
 
 #: The roles that ask over the web. Plans of the office have rules of their own.
 WEB_ROLES = (UserRole.PUBLIC, UserRole.REGISTERED, UserRole.STAFF)
@@ -108,7 +120,7 @@ def open_menu(policy: Policy, of: Entity) -> Menu | None:
             continue
     if not menus:
         return None
-    widest = max(menus, key=lambda one: one.dimensions)
+    widest = max(menus, key=lambda menu: menu.dimensions)
     return replace(widest, cells=None)
 
 
@@ -168,17 +180,17 @@ def _remedies(
     methods: Mapping[Entity, Method],
     planned: bool,
 ) -> list[str]:
-    found = [_stronger(budgets, planned)]
+    remedies = [_stronger(budgets, planned)]
     dimensions = _enough_dimensions(policy, budgets, methods)
     if dimensions is not None:
-        found.append(
+        remedies.append(
             f"fewer variables in a table: [limits] dimensions = {dimensions}, and no role with more"
         )
-    found.append(
+    remedies.append(
         "fewer variables or coarser levels on offer: [variable.NAME] offered = false, or"
         ' finest_level = "LEVEL". How much noise the rest needs: sdcensus looks STORE --policy FILE'
     )
-    return found
+    return remedies
 
 
 def _stronger(budgets: tuple[OpenedBudget, ...], planned: bool) -> str:
@@ -188,14 +200,16 @@ def _stronger(budgets: tuple[OpenedBudget, ...], planned: bool) -> str:
     except SpecError as error:
         return f"stronger noise does not: {error}"
     settings: dict[str, Any] = dict(design.parameters)
-    made = (
+    command = (
         f"stronger noise: sdcensus ptable design --max-deviation {settings['max_deviation']}"
         f" --variance {settings['variance']:g} --format plain --out noise.csv"
     )
     written = 'perturbation = "noise.csv" in [protect] of'
     if planned:
-        return f"{made} beside the plan, then {written} this plan and of all others of the office"
-    return f"{made}, then here --perturbation noise.csv and {written} the plans of the office"
+        return (
+            f"{command} beside the plan, then {written} this plan and of all others of the office"
+        )
+    return f"{command}, then here --perturbation noise.csv and {written} the plans of the office"
 
 
 def _enough_dimensions(
@@ -209,11 +223,54 @@ def _enough_dimensions(
             of: replace(menu, dimensions=min(menu.dimensions, dimensions))
             for of, menu in menus.items()
         }
-        found = open_look_budgets(policy, fewer, methods)
+        fewer_budgets = open_look_budgets(policy, fewer, methods)
         if all(
-            needed(found[budget.of], budget.limit).met_by(noise)
+            needed(fewer_budgets[budget.of], budget.limit).met_by(noise)
             for budget in budgets
             if (noise := _noise(methods[budget.of])) is not None
         ):
             return dimensions
     return None
+
+
+def refuse_online(
+    policy: Policy,
+    census: Census,
+    methods: Mapping[Entity, Method],
+    smallest_group: int | None = None,
+) -> None:
+    """Refuse to answer the public where only what the office knows would protect households.
+
+    Cells of one household are withheld by true records, which an answer may not read. The smallest
+    group takes that place where it guarantees that no cell of one private household is broken down.
+
+    Args:
+        policy: What may be asked.
+        census: The census.
+        methods: What protects each kind of unit.
+        smallest_group: That of a plan, which may raise the policy's.
+
+    Raises:
+        Refused: The policy withholds cells of one household, and no smallest group is large enough.
+    """
+    if not withholds_households(policy):
+        return
+    method = methods.get(Entity.PERSON)
+    smallest = in_force(policy, UserRole.PUBLIC, smallest_group)
+    advised = "a smallest_group"
+    if method is not None:
+        try:
+            advised = f"smallest_group = {suggested_smallest_group(census, method)}"
+            claim = None if smallest is None else group_claim(method, smallest)
+        except SpecError:  # its numbers have no limit, so no size would do
+            claim = None
+        kept = 0 if claim is None or claim.adds_up else claim.units
+        if kept >= largest_private_household(census):
+            return
+    raise Refused(
+        f"The policy {policy.name!r} withholds cells of one household: one_household_cells ="
+        ' "withhold". A table builder answers from published numbers only, and to withhold'
+        " these cells would tell whoever asks which of them are one household. The smallest group"
+        f" can take its place: with {advised} in [online] or a larger one, no private household is"
+        ' broken down. Or take "report" in the policy of the builder.'
+    )

@@ -183,26 +183,14 @@ def _alone(of: Entity, variable: Variable, level: Level) -> TableSpec:
 def _start(population: OfferedPopulation, verdict: Callable[[TableSpec], Verdict]) -> Question:
     """A first table: areas by something with few categories, if that passes."""
     of = population.of
-    area = next((area for area in population.areas), None)
     others = [variable for variable in population.variables if not variable.area]
     # What the units themselves say, in few categories: sex of persons, not walls of buildings.
     others.sort(key=lambda other: (other.variable.entity is not of, len(other.default.codes)))
     for other in others[:5]:
-        axes = [
-            _axis(offered_variable)
-            for offered_variable in (area, other)
-            if offered_variable is not None
-        ]
-        tried = TableSpec(
-            of=of,
-            axes=tuple(
-                make_axis(offered_variable.variable, [offered_variable.default], total=True)
-                for offered_variable in (area, other)
-                if offered_variable is not None
-            ),
-        )
-        if verdict(tried).outcome is not Outcome.REFUSED:
-            return Question(of=of.plural, by=tuple(axes))
+        shown = [*population.areas[:1], other]
+        axes = tuple(make_axis(axis.variable, [axis.default], total=True) for axis in shown)
+        if verdict(TableSpec(of=of, axes=axes)).outcome is not Outcome.REFUSED:
+            return Question(of=of.plural, by=tuple(map(_axis, shown)))
     return Question(of=of.plural, by=(_axis(population.variables[0]),))
 
 

@@ -1,11 +1,17 @@
-"""The cells of an answer: sums of published values of counted cells, and what stands instead."""
+"""The cells of an answer: sums of published values of counted cells, and what stands instead.
+
+What was asked for lately is kept, each made once however many ask at the same time.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -96,9 +102,9 @@ def answer_cells(compiled: Compiled, published: CountedCells, ruling: Ruling) ->
         values += _combined(np.add, published.values, places).reshape(compiled.shape)
         small += _combined(np.add, below, places).reshape(compiled.shape)
         if marked is not None and marks is not None:
-            found = _combined(np.maximum, marks, places).reshape(compiled.shape)
-            marked = np.maximum(marked, found)
-        counts = [np.array([one.size for one in place], dtype=np.int64) for place in places]
+            combined = _combined(np.maximum, marks, places).reshape(compiled.shape)
+            marked = np.maximum(marked, combined)
+        counts = [np.array([index.size for index in place], dtype=np.int64) for place in places]
         parts += _outer(counts).reshape(compiled.shape)
     if marked is not None and not marked.any():
         marked = None
@@ -121,15 +127,17 @@ def _combined(
     """
     order = sorted(range(array.ndim), key=lambda at: len(places[at]) / max(array.shape[at], 1))
     for at in order:
-        sizes = np.array([one.size for one in places[at]], dtype=np.int64)
+        sizes = np.array([position.size for position in places[at]], dtype=np.int64)
         if (sizes == 1).all():
             wanted = np.concatenate(places[at])
             if not np.array_equal(wanted, np.arange(array.shape[at])):
                 array = np.take(array, wanted, axis=at)
             continue
         # A code of which this term holds nothing takes any position, and is emptied again.
-        filled = [one if one.size else np.zeros(1, dtype=np.int64) for one in places[at]]
-        starts = np.cumsum([0, *(one.size for one in filled[:-1])])
+        filled = [
+            position if position.size else np.zeros(1, dtype=np.int64) for position in places[at]
+        ]
+        starts = np.cumsum([0, *(position.size for position in filled[:-1])])
         array = combine.reduceat(np.take(array, np.concatenate(filled), axis=at), starts, axis=at)
         if (sizes == 0).any():
             index: list[Any] = [slice(None)] * array.ndim
@@ -151,13 +159,13 @@ def _with_ruling(compiled: Compiled, published: CountedCells, ruling: Ruling) ->
     marks = None if published.marks is None else published.marks.copy()
     named = {axis.variable.name: at for at, axis in enumerate(spec.axes)}
 
-    def rows(some: Sequence[Withheld]) -> list[tuple[int, list[int]]]:
-        found = []
-        for withheld in some:
+    def rows(withholdings: Sequence[Withheld]) -> list[tuple[int, list[int]]]:
+        rows_of_axes = []
+        for withheld in withholdings:
             if withheld.variable in named:
                 at = named[withheld.variable]
-                found.append((at, positions_of(spec.axes[at], withheld)))
-        return [(at, places) for at, places in found if places]
+                rows_of_axes.append((at, positions_of(spec.axes[at], withheld)))
+        return [(at, places) for at, places in rows_of_axes if places]
 
     sparse = rows(ruling.sparse)
     if sparse or ruling.everywhere:
@@ -224,10 +232,10 @@ def worked_example(axes: Sequence[ShownAxis], cells: AnswerCells) -> WorkedExamp
     """The clearest place where published parts do not add up: few parts, a small difference."""
     best: tuple[tuple[int, int, int], WorkedExample] | None = None
     for at, axis in enumerate(axes):
-        found = _parts_of(axis)
-        if found is None:
+        split = _parts_of(axis)
+        if split is None:
             continue
-        total, parts = found
+        total, parts = split
         lines = np.moveaxis(cells.values, at, -1)
         sums, totals = lines[..., list(parts)].sum(axis=-1), lines[..., total]
         gap = np.abs(sums - totals)
@@ -239,7 +247,7 @@ def worked_example(axes: Sequence[ShownAxis], cells: AnswerCells) -> WorkedExamp
             continue
         # The larger total is the better example: a gap of 1 in thousands worries nobody.
         worth = np.where(usable, totals - gap * 1_000_000_000, np.iinfo(np.int64).min)
-        place = tuple(int(one) for one in np.unravel_index(int(worth.argmax()), worth.shape))
+        place = tuple(int(index) for index in np.unravel_index(int(worth.argmax()), worth.shape))
         rank = (int(gap[place]), len(parts), at)
         example = WorkedExample(at, total, parts, place, int(sums[place]), int(totals[place]))
         if best is None or rank < best[0]:
@@ -264,3 +272,66 @@ def _parts_of(axis: ShownAxis) -> tuple[int, tuple[int, ...]] | None:
 def error_factor(cells: AnswerCells) -> float:
     """The largest error of a sum, as a multiple of that of one published value."""
     return 1.0 if cells.parts is None else math.sqrt(int(cells.parts.max(initial=1)))
+
+
+Value = TypeVar("Value")
+
+
+class RecentlyUsed(Generic[Value]):
+    """Values by key, the least recently used of which go first.
+
+    Args:
+        limit: How many bytes are kept.
+        size: How many bytes a value takes.
+    """
+
+    def __init__(self, limit: int, size: Callable[[Value], int]) -> None:
+        self._limit = limit
+        self._size = size
+        self._kept: OrderedDict[Hashable, Value] = OrderedDict()
+        self._making: dict[Hashable, Future[Value]] = {}
+        self._bytes = 0
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    @property
+    def bytes(self) -> int:
+        """How many bytes are kept now."""
+        return self._bytes
+
+    def get(self, key: Hashable, make: Callable[[], Value]) -> Value:
+        """The value of a key; whoever comes first makes it, the others wait for it."""
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+            waiting = self._making.get(key)
+            if waiting is None:
+                mine: Future[Value] = Future()
+                self._making[key] = mine
+        if waiting is not None:
+            return waiting.result()
+        try:
+            value = make()
+        except BaseException as error:
+            with self._lock:
+                del self._making[key]
+            mine.set_exception(error)
+            raise
+        with self._lock:
+            del self._making[key]
+            self._keep(key, value)
+        mine.set_result(value)
+        return value
+
+    def _keep(self, key: Hashable, value: Value) -> None:
+        size = self._size(value)
+        if size > self._limit // 4:
+            return  # one large table would drive out all others
+        self._kept[key] = value
+        self._bytes += size
+        while self._bytes > self._limit:
+            _, gone = self._kept.popitem(last=False)
+            self._bytes -= self._size(gone)

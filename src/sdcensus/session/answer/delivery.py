@@ -13,14 +13,18 @@ from sdcensus.model.published.delivery import DeliveredAxis, DeliveredTable
 from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.published.table import IN_PLACE, Mark, SparseTable, Table
 from sdcensus.model.quantities import decimal_text, number_text
-from sdcensus.model.schema.variable import Role
-from sdcensus.model.spec.headings import units_text
+from sdcensus.model.schema.variable import Level, Role, Variable
+from sdcensus.model.spec.axis import Axis
+from sdcensus.model.spec.headings import (
+    inside_sentence,
+    layer_heading,
+    units_text,
+    variable_heading,
+)
 from sdcensus.model.spec.table_spec import TableSpec
-from sdcensus.model.text import LANGUAGES, Text
-from sdcensus.session.answer import words
+from sdcensus.model.text import LANGUAGES, Text, catalogue
 from sdcensus.session.answer.axes import ShownAxis
 from sdcensus.session.answer.cells import AnswerCells, error_factor
-from sdcensus.session.answer.levels import axis_label, question_heading
 from sdcensus.session.answer.recipe import Compiled
 from sdcensus.session.policy import Verdict
 from sdcensus.session.protect.smallest_group import note_for
@@ -60,7 +64,7 @@ def delivered(
         axes=tuple(delivered_axis(axis) for axis in compiled.axes),
         values=cells.values,
         marks=cells.marks,
-        unit=Text.of({one: units_text(spec, one) for one in LANGUAGES}),
+        unit=Text.of({language: units_text(spec, language) for language in LANGUAGES}),
         notes=tuple(_notes(compiled, cells, verdict, claims, provenance.smallest_group)),
         provenance=replace(provenance, spec_hash=compiled.watched.hash()),
         spec=spec if compiled.declared else None,
@@ -90,7 +94,7 @@ def _notes(
         notes = notes_of_sums(compiled.spec, claims)
     notes += sum_notes(compiled, cells)
     if cells.marks is not None and (cells.marks == Mark.LOW_RELIABILITY).any():
-        notes.append(words.LOW_RELIABILITY)
+        notes.append(Text.named("answers.low_reliability"))
     if cells.marks is not None and (cells.marks == Mark.NOT_BROKEN_DOWN).any():
         notes.append(note_for(smallest))
     areas, available = verdict.areas, verdict.available
@@ -100,7 +104,7 @@ def _notes(
             name: {language: number_text(figure, language) for language in LANGUAGES}
             for name, figure in figures.items()
         }
-        notes.append(words.WITHHELD_AREAS.filled(**spoken))
+        notes.append(Text.named("answers.withheld_areas").filled(**spoken))
     return notes
 
 
@@ -113,7 +117,7 @@ def notes_of_sums(spec: TableSpec, claims: Claims) -> list[Text]:
 def note_of_error(factor: float) -> Text:
     """How much larger the error of the sums is than that of a published value."""
     times = {language: decimal_text(factor, 1, language) for language in LANGUAGES}
-    return words.SUMS.filled(factor=times)
+    return Text.named("answers.sums").filled(factor=times)
 
 
 def sum_notes(compiled: Compiled, cells: AnswerCells) -> list[Text]:
@@ -122,7 +126,7 @@ def sum_notes(compiled: Compiled, cells: AnswerCells) -> list[Text]:
     if cells.parts is not None:
         notes.append(note_of_error(error_factor(cells)))
     if any(code.cut for axis in compiled.axes for code in axis.codes):
-        notes.append(words.PARTLY)
+        notes.append(Text.named("answers.partly"))
     return notes
 
 
@@ -152,3 +156,49 @@ def delivered_axis(axis: ShownAxis) -> DeliveredAxis:
         total=axis.total,
         geography=variable.role is Role.GEOGRAPHY,
     )
+
+
+def level_label(variable: Variable, level: Level) -> Text:
+    """What a level is called: as the schema says, else like the variable or by its own name.
+
+    Args:
+        variable: The variable.
+        level: One of its levels.
+    """
+    given = variable.level_label(level.name)
+    if given:
+        return given
+    if level.name == variable.name:
+        return variable.label or Text.of(variable_heading(variable))
+    # Names that schemas of many countries give their levels. Others are shown as they are written.
+    name = level.name.casefold()
+    if name in catalogue("levels", "en"):
+        return Text.named(f"levels.{name}")
+    words = level.name.replace("_", " ").strip()
+    return Text.of(f"{words[:1].upper()}{words[1:]}")
+
+
+def axis_label(axis: Axis) -> Text:
+    """What an axis is called: areas by their level (parishes are no enumeration districts)."""
+    variable = axis.variable
+    if variable.role is Role.GEOGRAPHY and len(axis.levels) == 1:
+        return level_label(variable, axis.levels[0])
+    return variable.label or Text.of(variable_heading(variable))
+
+
+def question_heading(spec: TableSpec) -> Text:
+    """What a table shows, in words, in every language of the product."""
+    headings = {key: [_heading(axis, key) for axis in spec.axes] for key in LANGUAGES}
+    return Text.of({key: layer_heading(spec, names, key) for key, names in headings.items()})
+
+
+def _heading(axis: Axis, language: str) -> str:
+    variable = axis.variable
+    label = axis_label(axis).show(language)
+    names = [level_label(variable, level).show(language) for level in axis.levels]
+    if names == [label] or [level.name for level in axis.levels] == [variable.leaf_level]:
+        return label
+    if variable.role is Role.GEOGRAPHY:
+        return " / ".join(names)
+    # In the middle of a sentence, and after the name of the variable.
+    return f"{label} ({', '.join(inside_sentence(name) for name in names)})"

@@ -1,4 +1,7 @@
-"""An answer as a file: the formats of the batch, with everything that a reader needs inside."""
+"""An answer as a file: the formats of the batch, with everything that a reader needs inside.
+
+And what is told besides it: its example in words of the table, questions that would help.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,10 @@ from typing import Any
 from sdcensus.errors import Refused, UnknownName
 from sdcensus.model.published.delivery import DeliveredTable
 from sdcensus.model.published.table_format import TableFormat, all_formats, table_format
+from sdcensus.model.spec.axis import TOTAL
+from sdcensus.model.spec.question import Question
 from sdcensus.session.answer.service import Answer
+from sdcensus.session.policy import VerdictRemedy
 
 #: What the API gives where nothing else is asked for.
 JSON_STAT = "json-stat"
@@ -27,7 +33,7 @@ _NO_TIME = (1980, 1, 1, 0, 0, 0)
 @cache
 def served_formats() -> tuple[TableFormat, ...]:
     """All formats; the one first that is given where nothing else is asked for."""
-    return tuple(sorted(all_formats(), key=lambda one: one.name != JSON_STAT))
+    return tuple(sorted(all_formats(), key=lambda served: served.name != JSON_STAT))
 
 
 @cache
@@ -99,3 +105,54 @@ def _zipped(files: dict[str, bytes]) -> bytes:
             entry.external_attr = 0o644 << 16
             archive.writestr(entry, content)
     return target.getvalue()
+
+
+def told_example(answer: Answer, language: str) -> dict[str, Any] | None:
+    """Where published parts do not add up, with the labels of the table; ``None`` without one."""
+    example, table = answer.example, answer.table
+    if example is None or table is None:
+        return None
+    axis = table.axes[example.axis]
+    others = [axis for at, axis in enumerate(table.axes) if at != example.axis]
+    index = list(example.place)
+
+    def value(place: int) -> int:
+        cell = (*index[: example.axis], place, *index[example.axis :])
+        return int(table.values[cell])
+
+    places = [
+        {"axis": other.label.show(language), "label": other.label_of(at, language)}
+        for other, at in zip(others, index, strict=True)
+        if other.levels[at] != TOTAL
+    ]
+    return {
+        "axis": axis.label.show(language),
+        "place": places,
+        "parts": [
+            {"label": axis.label_of(at, language), "value": value(at)} for at in example.parts
+        ],
+        "sum": example.sum,
+        "total": example.published,
+    }
+
+
+def question_of(remedy: VerdictRemedy, question: Question) -> Question:
+    """The question that a remedy stands for: other axes, and of the rest what still fits."""
+    kept = {axis.variable.name for axis in remedy.spec.axes}
+    same = {
+        axis.variable.name
+        for axis in remedy.spec.axes
+        if any(_same(text, axis.name) for text in question.by)
+    }
+    conditions = {variable.name for variable in remedy.spec.universe.variables}
+    return Question(
+        of=question.of,
+        by=remedy.by,
+        where=question.where if conditions or not question.where else "",
+        codes=tuple(code for code in question.codes if code[0] in kept & same),
+        groups=tuple(group for group in question.groups if group[0] in kept & same),
+    )
+
+
+def _same(text: str, name: str) -> bool:
+    return text.replace(" ", "") == name

@@ -16,8 +16,7 @@ from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Secret, SubSecret
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import Text
-from sdcensus.session.answer.budgets import open_budgets, open_menu, refuse_weak
-from sdcensus.session.answer.households import refuse_online
+from sdcensus.session.answer.budgets import open_budgets, open_menu, refuse_online, refuse_weak
 from sdcensus.session.answer.service import TableService
 from sdcensus.session.census.census import Census, open_census
 from sdcensus.session.gate.gate import refuse_serving, risks_of_menus
@@ -151,7 +150,7 @@ def _methods(
         key_version = published.key_version
     version = key_version if key_version is not None else _said_version(plan, options, given)
     lookup = find_lookup_secret(given, version=version)
-    made: dict[Entity, Method] = {}
+    methods: dict[Entity, Method] = {}
     for spec in census.schema.entities:
         of = spec.entity
         if plan is not None:
@@ -177,9 +176,11 @@ def _methods(
                 " and noise whose look budget can be computed. Take the method 'cell-key' (rounding"
                 " too is one: --scheme RR3), without steps after it."
             )
-        made[of] = exempting(method, policy)
-    check_methods([TableSpec(of=of, axes=()) for of in made], census.origin, lambda of: made[of])
-    return made
+        methods[of] = exempting(method, policy)
+    check_methods(
+        [TableSpec(of=of, axes=()) for of in methods], census.origin, lambda of: methods[of]
+    )
+    return methods
 
 
 def _said_version(

@@ -2,14 +2,15 @@
 
 A question becomes three things: the table that the policy judges (axes and condition as they were
 asked for), the table that is counted (declared codes only, without any condition), and for every
-code of the answer the counted codes whose published values it is the sum of.
+code of the answer the counted codes whose published values it is the sum of. A verdict about all
+codes becomes one about those that are shown.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -30,6 +31,7 @@ from sdcensus.session.answer.axes import (
     answer_axis,
     filter_axis,
 )
+from sdcensus.session.policy import Verdict, VerdictReason
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -71,7 +73,7 @@ class Compiled:
     @property
     def declared(self) -> bool:
         """Whether the answer is a table of declared codes, as a plan would publish it."""
-        one_part = all(len(parts) == 1 for one in self.filters for parts in one.parts)
+        one_part = all(len(parts) == 1 for chosen in self.filters for parts in chosen.parts)
         return self.terms == 1 and one_part and all(axis.whole for axis in self.axes)
 
 
@@ -198,3 +200,61 @@ def _watched(
     if universe is spec.universe:
         return spec
     return TableSpec(of=spec.of, axes=spec.axes, universe=universe)
+
+
+def verdict_of_shown(policy: Policy, compiled: Compiled, verdict: Verdict) -> Verdict:
+    """A verdict about the codes that are shown: what is withheld of others is nobody's concern."""
+    shown = {}
+    for axis in compiled.axes:
+        codes_of = {level.name: level.codes for level in axis.asked.variable.levels()}
+        every = {part for code in axis.codes for parts in code.parts for part in parts}
+        shown[axis.asked.variable.name] = {
+            (part.level, codes_of[part.level][part.at].code) for part in every if not part.total
+        }
+    reasons = []
+    for reason in verdict.reasons:
+        kept = []
+        for withheld in reason.withheld:
+            there = shown.get(withheld.variable, set())
+            codes = tuple(code for code in withheld.codes if (withheld.level, code) in there)
+            if codes:
+                kept.append(replace(withheld, codes=codes))
+        if kept or not reason.withheld:
+            reasons.append(replace(reason, withheld=tuple(kept)))
+    areas, available = _areas_shown(policy, compiled, reasons, verdict)
+    if areas and available == 0:
+        reasons = [replace(reason, refuses=True) for reason in reasons]
+    return Verdict(tuple(reasons), areas, available, verdict.notes)
+
+
+def _areas_shown(
+    policy: Policy, compiled: Compiled, reasons: list[VerdictReason], verdict: Verdict
+) -> tuple[int | None, int | None]:
+    """Of the areas that are shown, groups of them included, how many there are and have numbers."""
+    if verdict.areas is None:
+        return None, None
+    places = [area.name for area in policy.areas]
+    for axis in compiled.axes:
+        variable = axis.asked.variable
+        if variable.name not in places:
+            continue
+        gone = {
+            (withheld.level, code)
+            for reason in reasons
+            for withheld in reason.withheld
+            if withheld.variable == variable.name
+            for code in withheld.codes
+        }
+        codes = [code for code in axis.codes if code.level != TOTAL]
+        if not gone:
+            return len(codes), len(codes)
+        names = {level.name: [code.code for code in level.codes] for level in variable.levels()}
+        hidden = sum(
+            any(
+                (part.level, names[part.level][part.at]) in gone for part in parts if not part.total
+            )
+            for code in codes
+            for parts in [[piece for part in code.parts for piece in part]]
+        )
+        return len(codes), len(codes) - hidden
+    return verdict.areas, verdict.available

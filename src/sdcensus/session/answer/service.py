@@ -27,20 +27,23 @@ from sdcensus.model.spec.levels_told_apart import unfiltered
 from sdcensus.model.spec.question import Question
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import Text
-from sdcensus.session.answer.budgets import OpenedBudget
-from sdcensus.session.answer.cache import RecentlyUsed
+from sdcensus.session.answer.budgets import OpenedBudget, refuse_online
 from sdcensus.session.answer.catalogue import Catalogue, make_catalogue
 from sdcensus.session.answer.cells import (
     CountedCells,
+    RecentlyUsed,
     WorkedExample,
     answer_cells,
     low_reliability,
     worked_example,
 )
 from sdcensus.session.answer.delivery import delivered
-from sdcensus.session.answer.households import refuse_online
-from sdcensus.session.answer.recipe import Compiled, compile_question, compile_total
-from sdcensus.session.answer.shown_codes import verdict_of_shown
+from sdcensus.session.answer.recipe import (
+    Compiled,
+    compile_question,
+    compile_total,
+    verdict_of_shown,
+)
 from sdcensus.session.census.census import Census
 from sdcensus.session.gate.gate import GateReport
 from sdcensus.session.policy import (
@@ -186,10 +189,10 @@ class TableService(Confidential):
             judging_method(method)
         # Tables are kept as the one rule of this service shows them.
         self._cache: RecentlyUsed[tuple[CountedCells, Provenance]] = RecentlyUsed(
-            kept_bytes, lambda one: one[0].bytes
+            kept_bytes, lambda kept: kept[0].bytes
         )
         self._judged: RecentlyUsed[AnyTable] = RecentlyUsed(
-            kept_bytes // 4, lambda one: one.published.nbytes
+            kept_bytes // 4, lambda kept: kept.published.nbytes
         )
 
     def __repr__(self) -> str:
@@ -222,10 +225,10 @@ class TableService(Confidential):
     @property
     def cautions(self) -> tuple[str, ...]:
         """What the office should know about its methods, each sentence once."""
-        told = [
+        sentences = [
             caution for method in self._methods.values() for caution in method.claims().cautions
         ]
-        return tuple(dict.fromkeys(told))
+        return tuple(dict.fromkeys(sentences))
 
     @property
     def versions(self) -> DataVersions:

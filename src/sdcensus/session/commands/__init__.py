@@ -7,7 +7,6 @@ figures are computed from the published answers.
 
 from sdcensus.model.spec.predicate import DEEPEST as DEEPEST
 from sdcensus.session.commands.compiler import compile_program as compile_program
-from sdcensus.session.commands.grammar import GRAMMAR as GRAMMAR
 from sdcensus.session.commands.parser import (
     MOST_TABLES as MOST_TABLES,
     parse_program as parse_program,

@@ -121,19 +121,19 @@ class _Recoder:
             positions[number] += self._rest(kind, rest, labels[number])
         held = self.level.group_array
         categories = []
-        for number, one in enumerate(groups):
+        for number, definition in enumerate(groups):
             leaves = np.isin(held, positions[number])
             if not leaves.any():
                 refuse(
                     self.source,
-                    one.at,
+                    definition.at,
                     told(
                         "recode.empty",
                         "The category {label!r} holds no code.",
                         label=labels[number],
                     ),
                 )
-            categories.append(Category(one.code.text, labels[number], leaves))
+            categories.append(Category(definition.code.text, labels[number], leaves))
         return Recoded(self.define.target.name.text, self.variable, tuple(categories))
 
     def _labels(self) -> list[str]:
@@ -182,10 +182,10 @@ class _Recoder:
 
     def _take(self, item: Value | Span, label: str) -> list[int]:
         if isinstance(item, Value):
-            found = [self.conditions.position(item, self.variable, self.level)]
+            positions = [self.conditions.position(item, self.variable, self.level)]
         else:
-            found = self._within(item)
-        for at in found:
+            positions = self._within(item)
+        for at in positions:
             before = self.taken[at]
             if before is not None:
                 code = self.level.codes[at].code
@@ -200,7 +200,7 @@ class _Recoder:
                     ),
                 )
             self.taken[at] = label
-        return found
+        return positions
 
     def _within(self, span: Span) -> list[int]:
         """The codes whose numbers lie in a range, missing ones excepted."""
@@ -214,7 +214,7 @@ class _Recoder:
             )
             refuse(self.source, span.at, what)
         name = axis_name(self.variable, self.level)
-        found = []
+        positions = []
         for at, code in enumerate(self.level.codes):
             if code.is_missing:
                 continue
@@ -238,15 +238,15 @@ class _Recoder:
                 self._cut(low, code.code, span.low)
             if high is not None and (last is None or last > high):
                 self._cut(high, code.code, span.high)
-            found.append(at)
-        if not found:
+            positions.append(at)
+        if not positions:
             what = told(
                 "recode.nothing-in-range",
                 "No code of {variable} lies in this range.",
                 variable=name,
             )
             refuse(self.source, span.at, what)
-        return found
+        return positions
 
     def _cut(self, limit: int, code: str, value: Value | None) -> None:
         at = self.define.at if value is None else value.at
@@ -281,18 +281,18 @@ class _Recoder:
 
     def _rest(self, kind: RestKind, rest: RestCategory, label: str) -> list[int]:
         missing = kind is RestKind.MISSING
-        found = [
+        positions = [
             at
             for at, code in enumerate(self.level.codes)
             if code.is_missing is missing and self.taken[at] is None
         ]
-        if not found:
+        if not positions:
             what = told("recode.nothing-else", "No code is left for ELSE.")
             if missing:
                 what = told(
                     "recode.nothing-missing", "No code for a missing value is left for MISSING."
                 )
             refuse(self.source, rest.at, what)
-        for at in found:
+        for at in positions:
             self.taken[at] = label
-        return found
+        return positions

@@ -151,14 +151,14 @@ class _TableCompiler:
             )
             refuse(self.source, table.decimals.at, what)
         first = () if analysis.of is None else (analysis.of,)
-        shown = [self.names.find(one) for one in (*first, *analysis.by)]
+        shown = [self.names.find(reference) for reference in (*first, *analysis.by)]
         if analysis.unit is not None:
             unit = self.names.entity(analysis.unit)
         else:
             unit = lowest(self.names, shown)
         layers = self._areas()
-        for one in (*layers, *shown):
-            self._add(one)
+        for reference in (*layers, *shown):
+            self._add(reference)
         rows, columns = shown[:1], shown[1:]
         computed: Percentages | None = None
         show = Show.COUNT
@@ -186,19 +186,19 @@ class _TableCompiler:
                 remedy = told("figures.percent-total", "Write PERCENT TOTAL.")
             refuse(self.source, percent.at, both(what, remedy))
         self._need_totals(over, f"PERCENT {percent.of.value}")
-        return Percentages(tuple(one.variable.name for one in over), self._decimals())
+        return Percentages(tuple(thing.variable.name for thing in over), self._decimals())
 
     def _need_totals(self, over: Sequence[NamedThing], what: str) -> None:
-        for one in over:
-            if not one.reference.total:
+        for thing in over:
+            if not thing.reference.total:
                 refuse(
                     self.source,
-                    one.reference.at,
+                    thing.reference.at,
                     told(
                         "figures.needs-total",
                         "{what} divides by the total of {variable!r}. Take -TOTAL away.",
                         what=what,
-                        variable=one.reference.name.text,
+                        variable=thing.reference.name.text,
                     ),
                 )
 
@@ -225,8 +225,8 @@ class _TableCompiler:
         by = [self.names.find(reference) for reference in analysis.by]
         unit = self._unit(analysis)
         layers = self._areas()
-        for one in (*layers, *by):
-            self._add(one)
+        for thing in (*layers, *by):
+            self._add(thing)
         if kind.text == "distribution":
             assert analysis.of is not None
             of = self.names.find(analysis.of)
@@ -271,9 +271,9 @@ class _TableCompiler:
 
     def _check_cuts(self, analysis: Indicator, variable: Variable) -> None:
         """A class of which a condition leaves a part has no longer the numbers that it says."""
-        found = self.program.indicators.variable(analysis)
-        assert found is not None
-        level = found.levels[0]
+        named = self.program.indicators.variable(analysis)
+        assert named is not None
+        level = named.levels[0]
         text = self._where()
         inside = leaves_in(self.conditions.universe(text, self._where_at()), variable)
         group, size = level.group_array, len(level.codes)
@@ -288,7 +288,7 @@ class _TableCompiler:
                     "The condition cuts through the code {code!r} of {variable}, whose numbers are"
                     " then unknown. Take a finer level.",
                     code=level.codes[cut[0]].code,
-                    variable=found.operand,
+                    variable=named.operand,
                 ),
             )
 
@@ -297,8 +297,8 @@ class _TableCompiler:
     def _areas(self) -> list[NamedThing]:
         if self.table.areas is None:
             return []
-        found = self.names.find(self.table.areas)
-        if found.variable.role is not Role.GEOGRAPHY:
+        named = self.names.find(self.table.areas)
+        if named.variable.role is not Role.GEOGRAPHY:
             known = [
                 variable.name
                 for variable in self.schema.variables
@@ -307,10 +307,10 @@ class _TableCompiler:
             what = told(
                 "names.no-areas",
                 "{variable!r} is no variable of areas.",
-                variable=found.reference.name.text,
+                variable=named.reference.name.text,
             )
             refuse(self.source, self.table.areas.name.at, both(what, offered(known)))
-        return [found]
+        return [named]
 
     def _add(self, found: NamedThing) -> None:
         """One more axis."""
@@ -379,8 +379,8 @@ class _TableCompiler:
         computed_of: Sequence[str] = (),
     ) -> CommandTable:
         table = self.table
-        for one in (*layers, *rows, *columns):
-            check_variable(self.names, one.reference, unit, table)
+        for thing in (*layers, *rows, *columns):
+            check_variable(self.names, thing.reference, unit, table)
         for condition in self._conditions():
             check_condition(self.names, condition, unit, table)
         where = self._where()

@@ -124,17 +124,17 @@ class Conditions:
     # --------------------------------------------------------------------------- comparisons
 
     def _comparison(self, one: Comparison) -> str:
-        found = self.names.find(one.operand)
-        if found.recoded is not None:
-            return self._of_categories(one, found)
+        named = self.names.find(one.operand)
+        if named.recoded is not None:
+            return self._of_categories(one, named)
         if one.operator in _SIDES:
-            return self._of_numbers(one, found)
+            return self._of_numbers(one, named)
         for value in one.values:
-            self.position(value, found.variable, found.levels[0])
+            self.position(value, named.variable, named.levels[0])
         values = [self._value(value) for value in one.values]
         if one.operator in ("in", "not in"):
-            return f"{found.operand} {one.operator} ({', '.join(values)})"
-        return f"{found.operand} {one.operator} {values[0]}"
+            return f"{named.operand} {one.operator} ({', '.join(values)})"
+        return f"{named.operand} {one.operator} {values[0]}"
 
     def _of_numbers(self, one: Comparison, found: NamedThing) -> str:
         value = one.values[0]
@@ -170,12 +170,12 @@ class Conditions:
             self._codes[key] = places
         places = self._codes[key]
         number = whole_number(value.text)
-        found = places.get(f"'{value.text}") or places.get(str(number), [])
-        if len(found) != 1:
+        positions = places.get(f"'{value.text}") or places.get(str(number), [])
+        if len(positions) != 1:
             known = [code.code for code in level.codes]
             of = axis_name(variable, level)
             refuse(self.names.source, value.at, unknown("code", value.text, known, of=of))
-        return found[0]
+        return positions[0]
 
     def _value(self, value: Value) -> str:
         if not value.quoted:
@@ -207,11 +207,11 @@ class Conditions:
         return f"not ({text})" if one.operator in ("!=", "not in") else text
 
     def _category(self, value: Value, categories: Sequence[Category], name: str) -> Category:
-        found = {category.code: category for category in categories}
-        if value.text not in found:
-            what = unknown("category", value.text, found, of=repr(name))
+        by_code = {category.code: category for category in categories}
+        if value.text not in by_code:
+            what = unknown("category", value.text, by_code, of=repr(name))
             refuse(self.names.source, value.at, what)
-        return found[value.text]
+        return by_code[value.text]
 
     def _beside(self, one: Comparison, categories: Sequence[Category], name: str) -> list[Category]:
         value = one.values[0]

@@ -121,9 +121,9 @@ class Indicators:
         return self.names.find(Reference(None, Name(name, one.kind.at), at=one.kind.at))
 
     def _plain(self, one: Indicator) -> NamedThing:
-        found = self.variable(one)
-        assert found is not None
-        if found.recoded is not None and one.of is not None:
+        named = self.variable(one)
+        assert named is not None
+        if named.recoded is not None and one.of is not None:
             refuse(
                 self.source,
                 one.of.name.at,
@@ -134,7 +134,7 @@ class Indicators:
                     name=one.of.name.text,
                 ),
             )
-        return found
+        return named
 
     def _side(self, part: Condition | Name | None) -> Universe:
         """One side of a quotient; a kind of unit stands for all of them."""

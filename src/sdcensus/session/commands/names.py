@@ -104,12 +104,12 @@ class ProgramNames:
         """The kind of unit of that name."""
         known = [entity.entity for entity in self.schema.entities]
         try:
-            found = Entity.parse(name.text)
+            unit = Entity.parse(name.text)
         except SpecError:
-            found = None
-        if found is None or found not in known:
+            unit = None
+        if unit is None or unit not in known:
             refuse(self.source, name.at, unknown("kind of unit", name.text, known))
-        return found
+        return unit
 
     def define(self, target: Reference, recoded: Recoded) -> None:
         """Keep computed categories under their name."""
@@ -232,7 +232,7 @@ class ProgramNames:
             return self.schema.variable(name.text)
         except UnknownName as error:
             unusable = {variable.name for variable in self.schema.variables if not variable.is_axis}
-            known = [one for one in error.known if one not in unusable]
+            known = [other for other in error.known if other not in unusable]
             known += [recoded.name for recoded in self._recoded.values()]
             refuse(self.source, name.at, unknown("variable", name.text, known))
 

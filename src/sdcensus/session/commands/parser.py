@@ -316,7 +316,7 @@ class _Parser(ConditionReader):
     def _kind(self) -> Name:
         """The name of an indicator, such as sex-ratio, as plans know it."""
         token = self.next
-        words = (*_COUNTS, *(one.upper() for one in INDICATOR_KINDS), "AVERAGE")
+        words = (*_COUNTS, *(word.upper() for word in INDICATOR_KINDS), "AVERAGE")
         if token.kind is not TokenKind.WORD:
             self.fail(listed(words))
         start = self.place
@@ -324,12 +324,12 @@ class _Parser(ConditionReader):
         while self.next.text == "-" and self.after().kind is TokenKind.WORD:
             self.step()
             text += f"-{self.step().text}"
-        known = {plain_name(one): one for one in (*INDICATOR_KINDS, *_ALSO)}
-        found = known.get(plain_name(text))
-        if found is None:
+        known = {plain_name(word): word for word in (*INDICATOR_KINDS, *_ALSO)}
+        kind = known.get(plain_name(text))
+        if kind is None:
             self.place = start
             self.fail(listed(words), known=words, words=text)
-        return Name(_ALSO.get(found, found), token.at)
+        return Name(_ALSO.get(kind, kind), token.at)
 
 
 def _such_as(example: str) -> Sentence:

@@ -50,7 +50,7 @@ def pointer(text: str, at: int) -> str:
     first = max(0, min(column - _WIDEST // 2, len(line) - _WIDEST))
     shown = line[first : first + _WIDEST]
     # One column for each character, whatever it is: the caret counts characters.
-    shown = "".join(one if one.isprintable() else " " for one in shown)
+    shown = "".join(sign if sign.isprintable() else " " for sign in shown)
     return f"{shown.rstrip()}\n{' ' * (column - first)}^"
 
 

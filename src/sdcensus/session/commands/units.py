@@ -15,8 +15,8 @@ from sdcensus.session.commands.syntax import Indicator, TableStatement
 def sides(indicator: Indicator) -> tuple[Condition, ...]:
     """The conditions of a figure."""
     below = indicator.denominator
-    found = (indicator.numerator, None if isinstance(below, Name) else below)
-    return tuple(one for one in found if one is not None)
+    parts = (indicator.numerator, None if isinstance(below, Name) else below)
+    return tuple(part for part in parts if part is not None)
 
 
 def lowest(names: ProgramNames, found: Sequence[NamedThing]) -> Entity:
@@ -26,23 +26,23 @@ def lowest(names: ProgramNames, found: Sequence[NamedThing]) -> Entity:
         QuestionError: There is none; it points at the first that does not belong to the others.
     """
     unit = found[0].entity
-    for one in found[1:]:
-        if one.entity in names.schema.lineage(unit):
+    for thing in found[1:]:
+        if thing.entity in names.schema.lineage(unit):
             continue
-        if unit not in names.schema.lineage(one.entity):
+        if unit not in names.schema.lineage(thing.entity):
             refuse(
                 names.source,
-                one.reference.at,
+                thing.reference.at,
                 told(
                     "units.apart",
                     "{variable!r} describes {own}, the others {units}, and neither belong to the"
                     " other.",
-                    variable=one.reference.name.text,
-                    own=one.entity.many,
+                    variable=thing.reference.name.text,
+                    own=thing.entity.many,
                     units=unit.many,
                 ),
             )
-        unit = one.entity
+        unit = thing.entity
     return unit
 
 

@@ -23,8 +23,7 @@ from sdcensus.model.spec.question import Question
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import LANGUAGES, Text
 from sdcensus.session.answer.cells import CountedCells, answer_cells
-from sdcensus.session.answer.delivery import delivered_axis, sum_notes
-from sdcensus.session.answer.levels import question_heading
+from sdcensus.session.answer.delivery import delivered_axis, question_heading, sum_notes
 from sdcensus.session.answer.recipe import Compiled, compile_question
 from sdcensus.session.policy import Ruling
 from sdcensus.session.policy.verdict import Verdict

@@ -80,10 +80,10 @@ def areas_shown(
 
 def about(axis: Axis, chosen: Mask) -> Mask:
     """For each position of an axis but its total, whether it holds any of the chosen leaves."""
-    found = np.zeros(len(axis.codes), dtype=bool)
+    chosen_codes = np.zeros(len(axis.codes), dtype=bool)
     for block, level in zip(axis.blocks, axis.levels, strict=False):
-        found[block.start + level.group_array[chosen]] = True
-    return found
+        chosen_codes[block.start + level.group_array[chosen]] = True
+    return chosen_codes
 
 
 def name_of(variable: Variable) -> str:
@@ -95,8 +95,8 @@ def name_of(variable: Variable) -> str:
 def area_use(policy: Policy, uses: tuple[Use, ...]) -> Use | None:
     """How a table uses areas: its geography, else its grid."""
     names = [area.name for area in policy.areas]
-    found = [use for use in uses if use.variable.name in names]
-    return min(found, key=lambda one: names.index(one.variable.name), default=None)
+    areas = [use for use in uses if use.variable.name in names]
+    return min(areas, key=lambda place: names.index(place.variable.name), default=None)
 
 
 def _offered(policy: Policy, spec: TableSpec, uses: tuple[Use, ...]) -> Iterator[VerdictReason]:
@@ -226,7 +226,7 @@ def _not_offered(policy: Policy, uses: tuple[Use, ...]) -> Iterator[VerdictReaso
             if use.variable.name != hidden.at.variable:
                 continue
             name = name_of(use.variable)
-            told = (("variable", use.variable.name), ("level", _level_name(hidden.at)))
+            values = (("variable", use.variable.name), ("level", _level_name(hidden.at)))
             leaves = _leaves(policy, hidden.at, hidden.codes)
             if _chosen(policy, use, hidden.at, leaves):
                 yield VerdictReason(
@@ -235,7 +235,7 @@ def _not_offered(policy: Policy, uses: tuple[Use, ...]) -> Iterator[VerdictReaso
                     f" {_level_name(hidden.at)}.",
                     variables=(use.variable.name,),
                     words="code-not-offered.condition",
-                    values=told,
+                    values=values,
                 )
             reason = VerdictReason(
                 ReasonCode.NOT_OFFERED,
@@ -243,7 +243,7 @@ def _not_offered(policy: Policy, uses: tuple[Use, ...]) -> Iterator[VerdictReaso
                 refuses=False,
                 variables=(use.variable.name,),
                 words="code-not-offered.withheld",
-                values=told,
+                values=values,
             )
             yield from _hiding(policy, use, hidden.at, leaves, reason)
 

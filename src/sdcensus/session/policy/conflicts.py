@@ -23,7 +23,7 @@ def conflicts(policy: Policy) -> tuple[str, ...]:
 
 def _together(policy: Policy) -> Iterator[str]:
     most = [policy.role(role).dimensions for role in UserRole]
-    largest = None if any(one is None for one in most) else max(one or 0 for one in most)
+    largest = None if any(limit is None for limit in most) else max(limit or 0 for limit in most)
     for combination in policy.never_together:
         names = ", ".join(map(str, combination))
         if largest is not None and len(combination) > largest:

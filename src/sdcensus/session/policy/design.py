@@ -110,11 +110,11 @@ class DesignReport(Confidential):
 
     def lines(self, *, counts: bool = False) -> Iterator[str]:
         """The report in sentences for the office; with true counts only where asked for."""
-        for kind, found in (("Areas", self.areas), ("Categories", self.categories)):
-            for small_codes in found:
+        for kind, small in (("Areas", self.areas), ("Categories", self.categories)):
+            for small_codes in small:
                 head = f"{kind} of {small_codes.at} with fewer than {small_codes.minimum:,} people"
                 if not small_codes.codes:
-                    if found is self.areas:
+                    if small is self.areas:
                         yield f"{head}: none of {small_codes.of:,}."
                     continue
                 codes = list(small_codes.codes[:MOST_CODES])
@@ -256,11 +256,13 @@ def check_exempt(policy: Policy, census: Census, *, threshold: int = 2) -> tuple
     """
     specs = policy.exempt_specs()
     counted = {spec.hash(): census.tabulate(spec) for spec in specs}
-    found = [detect(cube, threshold=threshold)[0] for cube in counted.values()]
+    detected = [detect(cube, threshold=threshold)[0] for cube in counted.values()]
     for kind in sorted({spec.of for spec in specs}):
         alike = [spec for spec in specs if spec.of is kind]
-        found += exempt_differences(alike, lambda spec: counted[spec.hash()], threshold=threshold)
-    return tuple(findings for findings in found if findings.count)
+        detected += exempt_differences(
+            alike, lambda spec: counted[spec.hash()], threshold=threshold
+        )
+    return tuple(findings for findings in detected if findings.count)
 
 
 def _steps(policy: Policy, of: Entity) -> list[tuple[Variable, tuple[Level, ...]]]:
@@ -302,8 +304,8 @@ def _small(
 ) -> SmallCodes:
     minimum = minimum or 0
     below = counts[level.name] < minimum
-    codes = [level.codes[one].code for one in np.flatnonzero(below)]
-    numbers = [int(one) for one in counts[level.name][below]]
+    codes = [level.codes[number].code for number in np.flatnonzero(below)]
+    numbers = [int(number) for number in counts[level.name][below]]
     # Nobody is shown by the figures of an empty group.
     alone = _alone(variable, level, below & (counts[level.name] > 0), below)
     return SmallCodes(at, minimum, tuple(codes), tuple(numbers), len(level.codes), alone)
@@ -311,16 +313,16 @@ def _small(
 
 def _alone(variable: Variable, level: Level, held: Mask, below: Mask) -> tuple[str, ...]:
     """Codes that are the only ones below within a group of others, at any next coarser level."""
-    found: dict[str, None] = {}
-    above = [one.group_array for one in coarser_levels(level, list(variable.levels()))]
+    single_codes: dict[str, None] = {}
+    above = [coarse.group_array for coarse in coarser_levels(level, list(variable.levels()))]
     for group in above or [np.zeros(len(level.group), dtype=np.int64)]:
         parent = np.zeros(len(level.codes), dtype=np.int64)
         parent[level.group_array] = group
         inside = np.bincount(parent, minlength=1)
         withheld = np.bincount(parent[below], minlength=inside.size)
         single = held & (inside[parent] > 1) & (withheld[parent] == 1)
-        found |= {level.codes[int(at)].code: None for at in np.flatnonzero(single)}
-    return tuple(found)
+        single_codes |= {level.codes[int(at)].code: None for at in np.flatnonzero(single)}
+    return tuple(single_codes)
 
 
 def _detail(policy: Policy, at: AtLevel, level: Level, counts: Int64) -> Iterator[DetailOf]:
@@ -356,4 +358,4 @@ def _finest(policy: Policy, name: str, population: int) -> AtLevel | None:
     coarser = [level for level in variable.levels() if strictly_coarser(level.group_array, lowest)]
     if not coarser:
         return None
-    return AtLevel(name, min(coarser, key=lambda one: len(one.codes)).name)
+    return AtLevel(name, min(coarser, key=lambda coarse: len(coarse.codes)).name)

@@ -78,7 +78,7 @@ class CoarserVersions:
         for haste, share in ((1, 2), (4, 4), (20, 4)):
             for version in self._walk(passes, versions, haste, looked_at // share):
                 best = version if haste == 1 else self._finer(version, passes)
-                if best != self.whole and not any(self._covers(one, best) for one in versions):
+                if best != self.whole and not any(self._covers(known, best) for known in versions):
                     versions.append(best)
                     yield self.spec_of(best)
                 if len(versions) >= most:
@@ -108,7 +108,7 @@ class CoarserVersions:
             if not waiting:
                 return
             _, _, too_large, version = heapq.heappop(waiting)
-            if not any(version.levels) or any(self._covers(one, version) for one in found):
+            if not any(version.levels) or any(self._covers(known, version) for known in found):
                 continue
             if not too_large and passes(self.spec_of(version)):
                 yield version
@@ -118,9 +118,9 @@ class CoarserVersions:
     def _finer(self, version: Version, passes: Callable[[TableSpec], bool]) -> Version:
         """A version made finer until nothing finer passes."""
         while True:
-            for one in self._above(version):
-                if not self._missing(one) and passes(self.spec_of(one)):
-                    version = one
+            for finer in self._above(version):
+                if not self._missing(finer) and passes(self.spec_of(finer)):
+                    version = finer
                     break
             else:
                 return version
@@ -136,7 +136,8 @@ class CoarserVersions:
         left_out = self.whole.conditions - version.conditions
         if self._apart:
             finer += [
-                replace(version, conditions=version.conditions | {one}) for one in sorted(left_out)
+                replace(version, conditions=version.conditions | {condition})
+                for condition in sorted(left_out)
             ]
         elif left_out:
             finer.append(replace(version, conditions=self.whole.conditions))
@@ -147,10 +148,10 @@ class CoarserVersions:
         seen = {self.whole.levels[at]: None}
         waiting = [*seen]
         for names in waiting:
-            for one in self._coarser(at, names):
-                if one not in seen:
-                    seen[one] = None
-                    waiting.append(one)
+            for coarser in self._coarser(at, names):
+                if coarser not in seen:
+                    seen[coarser] = None
+                    waiting.append(coarser)
         return tuple(seen)
 
     def _axis(self, at: int, names: tuple[str, ...]) -> Axis:

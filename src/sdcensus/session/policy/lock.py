@@ -48,29 +48,29 @@ def tightened(policy: Policy, overrides: Mapping[str, Any]) -> Policy:
             if type(own) is int and type(limit) is int:
                 role[name] = min(own, limit)
     try:
-        made = policy_from_document(TomlDocument(Path("policy"), data, {}), policy.schema)
+        changed = policy_from_document(TomlDocument(Path("policy"), data, {}), policy.schema)
     except DocumentError as error:
         lines = "\n".join(f"  {mistake}" for mistake in error.mistakes)
         raise SpecError(f"These settings cannot be given to a policy:\n{lines}") from None
     if policy.lock:
-        looser = tuple(loosened(policy, made))
+        looser = tuple(loosened(policy, changed))
         if looser:
-            lines = "\n".join(f"  {one}" for one in looser)
+            lines = "\n".join(f"  {sentence}" for sentence in looser)
             raise Refused(
                 f"The policy {policy.name!r} is locked: a plan or a request can make it stricter,"
                 f" never looser. These would loosen it:\n{lines}\nChange the policy itself, or"
                 " leave them out."
             )
-    return made
+    return changed
 
 
 def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    made = dict(below)
+    merged = dict(below)
     for name, value in above.items():
-        own = made.get(name)
+        own = merged.get(name)
         both = isinstance(own, Mapping) and isinstance(value, Mapping)
-        made[name] = _merged(own, value) if both else value  # type: ignore[arg-type]
-    return made
+        merged[name] = _merged(own, value) if both else value  # type: ignore[arg-type]
+    return merged
 
 
 def loosened(before: Policy, after: Policy) -> Iterator[str]:

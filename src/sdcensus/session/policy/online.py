@@ -21,9 +21,13 @@ from sdcensus.model.published.table import AnyTable, Table
 from sdcensus.model.quantities import figure_text, limit_text
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.policy.code_rules import areas_shown, code_reasons, positions_of
-from sdcensus.session.policy.notes import still_to_come
-from sdcensus.session.policy.passing_areas import Judgement, judge, remedies_by_numbers
-from sdcensus.session.policy.remedies import remedies_for, with_remedies
+from sdcensus.session.policy.remedies import (
+    Judgement,
+    judge,
+    remedies_by_numbers,
+    remedies_for,
+    with_remedies,
+)
 from sdcensus.session.policy.value_rules import (
     Publish,
     ValueShares,
@@ -40,6 +44,7 @@ from sdcensus.session.policy.verdict import (
     VerdictReason,
     VerdictRemedy,
     Withheld,
+    still_to_come,
 )
 
 Mask = npt.NDArray[np.bool_]
@@ -246,7 +251,7 @@ def _area_reasons(
 ) -> Iterable[VerdictReason]:
     units = spec.of.plural
     few = f"fewer than {figure_text(rules.mean_cell_size or 0)} {units} for each cell on average"
-    told = (("limit", rules.mean_cell_size or 0), ("units", spec.of.value))
+    figures = (("limit", rules.mean_cell_size or 0), ("units", spec.of.value))
     in_axis = judged.axis is not None
     if judged.sparse.any() and rules.when_sparse is WhenSparse.C:
         where = "some areas" if in_axis else "this table"
@@ -255,7 +260,7 @@ def _area_reasons(
             f"There are {few} in {where}; values below {rules.below} are shown there as c.",
             refuses=False,
             words="sparse-area.small-values" if in_axis else "sparse-area.small-values-table",
-            values=(*told, ("below", rules.below)),
+            values=(*figures, ("below", rules.below)),
         )
     elif judged.sparse.any() and in_axis and rules.when_sparse is WhenSparse.WITHHOLD_AREA:
         yield VerdictReason(
@@ -264,7 +269,7 @@ def _area_reasons(
             refuses=False,
             withheld=judged.withheld(judged.sparse),
             words="sparse-area.withheld",
-            values=told,
+            values=figures,
         )
     elif judged.sparse.any():
         where = "in some area, and then the whole table is refused" if in_axis else "in this table"
@@ -272,7 +277,7 @@ def _area_reasons(
             ReasonCode.SPARSE_AREA,
             f"There are {few} {where}.",
             words="sparse-area.refused" if in_axis else "sparse-area.table",
-            values=told,
+            values=figures,
         )
     if judged.small.any():
         limit = figure_text(rules.minimum_population or 0)

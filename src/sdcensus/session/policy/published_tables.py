@@ -31,13 +31,13 @@ def publisher(
         secret: The file of the office secret.
     """
     built = build_method(method, census, of=of, options=options, secret=secret)
-    made: dict[str, AnyTable] = {}
+    tables: dict[str, AnyTable] = {}
 
     def published(spec: TableSpec) -> AnyTable:
         # Axes in another order are the same table, and other cells in memory.
         name = f"{spec.hash()} {spec.shape} {[axis.name for axis in spec.axes]}"
-        if name not in made:
-            made[name] = built.protect(census.tabulate(spec)).table
-        return made[name]
+        if name not in tables:
+            tables[name] = built.protect(census.tabulate(spec)).table
+        return tables[name]
 
     return published

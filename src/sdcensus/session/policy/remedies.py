@@ -1,4 +1,4 @@
-"""What would help where a table is refused: coarser areas, fewer categories, fewer variables.
+"""Which areas pass, and what would help where a table is refused: coarser areas, fewer categories.
 
 Every remedy is a table that the rules on code lists allow; that is checked. Where published numbers
 decide, remedies are functions of published numbers and code lists, like the decision itself.
@@ -7,19 +7,33 @@ decide, remedies are functions of published numbers and code lists, like the dec
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 
-from sdcensus.model.policy.policy import Policy, UserRole
+import numpy as np
+
+from sdcensus.model.policy.policy import OnlineRules, Policy, UserRole
+from sdcensus.model.spec.axis import Axis
 from sdcensus.model.spec.headings import joined
+from sdcensus.model.spec.levels_told_apart import uses_of
 from sdcensus.model.spec.table_spec import TableSpec
-from sdcensus.session.policy.code_rules import name_of, passes
+from sdcensus.session.policy.code_rules import about, area_use, code_reasons, name_of, passes
 from sdcensus.session.policy.lattice import MOST_VERSIONS, CoarserVersions, changes
+from sdcensus.session.policy.value_rules import (
+    Areas,
+    Mask,
+    below_mean,
+    interior_cells,
+    population_spec,
+    sums_at,
+)
 from sdcensus.session.policy.verdict import (
     RemedyKind,
     RemedyStep,
     StepKind,
     VerdictReason,
     VerdictRemedy,
+    Withheld,
 )
 
 #: How many remedies are told.
@@ -132,3 +146,136 @@ def _remedy(
         areas=areas,
         steps=tuple(steps),
     )
+
+
+#: Versions whose published figures are worked out before the search for a remedy gives up.
+_MOST_LOOKED_AT = 400
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judgement:
+    """What the rules say of each area of a table.
+
+    Attributes:
+        axis: The axis of areas; ``None`` where the areas are those of the condition, or all.
+        judged: The positions of that axis that are areas of the table; one for a table without.
+        sparse: Of those, which have a mean cell size below the limit.
+        small: Of those, which have too small a population.
+        table_is_sparse: Whether the table as a whole has too small a mean cell size.
+    """
+
+    axis: Axis | None
+    judged: Mask
+    sparse: Mask
+    small: Mask
+    table_is_sparse: bool
+
+    @property
+    def areas(self) -> int:
+        """How many areas there are."""
+        return int(self.judged.sum())
+
+    def withheld(self, which: Mask) -> tuple[Withheld, ...]:
+        """Some areas, by level."""
+        if self.axis is None:
+            return ()
+        codes_of_level: dict[str, list[str]] = {}
+        for at in np.flatnonzero(which):
+            code = self.axis.codes[int(at)]
+            codes_of_level.setdefault(code.level, []).append(code.code)
+        name = self.axis.variable.name
+        return tuple(Withheld(name, level, tuple(codes)) for level, codes in codes_of_level.items())
+
+
+def judge(policy: Policy, spec: TableSpec, areas: Areas, rules: OnlineRules) -> Judgement:
+    """Judge the areas of a table by their published populations."""
+    cells = interior_cells(policy, spec, areas, rules)
+    none = np.zeros(areas.population.shape, dtype=bool)
+    sparse, small = none, none
+    if rules.mean_cell_size is not None:
+        sparse = below_mean(areas.population, cells, rules.mean_cell_size)
+    if rules.minimum_population is not None:
+        small = np.asarray(areas.population < rules.minimum_population)
+    whole = False
+    if rules.mean_cell_size_of_table is not None:
+        below = below_mean(areas.population, cells, rules.mean_cell_size_of_table)
+        whole = bool(below.reshape(-1)[-1])
+    if areas.use is None:
+        mask = np.ones(1, dtype=bool)
+        return Judgement(None, mask, sparse.reshape(-1)[-1:], small.reshape(-1)[-1:], whole)
+    if areas.use.axis is None:
+        # One area that does not pass is enough: the table shows their sum, and nothing else.
+        chosen = about(areas.spec.axes[0], areas.use.chosen)
+        some_sparse, some_small = (np.array([(mask & chosen).any()]) for mask in (sparse, small))
+        return Judgement(None, np.ones(1, dtype=bool), some_sparse, some_small, whole)
+    axis = areas.use.axis
+    places = _places(axis, areas.spec.axes[0])
+    judged = about(axis, areas.use.chosen)
+    return Judgement(axis, judged, sparse[places] & judged, small[places] & judged, whole)
+
+
+def _places(axis: Axis, other: Axis) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """Where the codes of an axis stand on another one that has all its levels and a total."""
+    starts = {block.level: block.start for block in other.blocks}
+    places = np.zeros(len(axis.codes), dtype=np.int64)
+    for block in axis.blocks:
+        places[block.start : block.start + block.size] = starts[block.level] + np.arange(block.size)
+    return places
+
+
+def remedies_by_numbers(
+    policy: Policy,
+    spec: TableSpec,
+    role: str | UserRole,
+    areas: Areas,
+    rules: OnlineRules,
+    also: Callable[[TableSpec], bool] | None = None,
+) -> tuple[VerdictRemedy, ...]:
+    """Versions of a table that show every area, by published numbers; else more of them.
+
+    Populations of coarser areas are sums of published ones, so nothing else is looked at.
+    """
+    now = judge(policy, spec, areas, rules)
+    shown = _share(now)
+
+    def judgement(version: TableSpec) -> Judgement | None:
+        wanted = population_spec(policy, version)
+        population = sums_at(areas, wanted)
+        if population is None:
+            return None
+        use = area_use(policy, uses_of(version))
+        return judge(policy, version, Areas(use, wanted, population), rules)
+
+    def enough(version: TableSpec, least: float) -> bool:
+        if code_reasons(policy, version, role):
+            return False
+        judged = judgement(version)
+        if judged is None or judged.table_is_sparse or _share(judged) < least:
+            return False
+        return also is None or also(version)
+
+    def counted(version: TableSpec) -> tuple[int, int] | None:
+        judged = judgement(version)
+        if judged is None or judged.axis is None:
+            return None
+        return judged.areas - int((judged.sparse | judged.small).sum()), judged.areas
+
+    for least in (1.0, (1.0 + shown) / 2):
+        remedies = remedies_for(
+            policy,
+            spec,
+            role,
+            enough=partial(enough, least=least),
+            areas=counted,
+            looked_at=_MOST_LOOKED_AT,
+        )
+        if remedies:
+            return remedies
+    return ()
+
+
+def _share(judged: Judgement) -> float:
+    """Of all areas the share that is neither sparse nor small."""
+    if not judged.areas:
+        return 1.0
+    return 1 - int((judged.sparse | judged.small).sum()) / judged.areas

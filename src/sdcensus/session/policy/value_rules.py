@@ -119,10 +119,10 @@ def _ask(published: Publish | None, wanted: TableSpec, spec: TableSpec) -> AnyTa
             f"{spec.title}: the policy decides on the published table of {wanted.title}, without"
             " conditions and with totals. Say how it is published: published=..."
         )
-    made = published(wanted)
-    if made.spec != wanted:
-        raise SpecError(f"The table of {wanted.title} was asked for, and {made.spec.title} came.")
-    return made
+    table = published(wanted)
+    if table.spec != wanted:
+        raise SpecError(f"The table of {wanted.title} was asked for, and {table.spec.title} came.")
+    return table
 
 
 def _values(table: AnyTable) -> Int64:
@@ -229,17 +229,17 @@ def sums_at(areas: Areas, spec: TableSpec) -> Int64 | None:
     mine, theirs = areas.spec.axes[0], spec.axes[0]
     parts = []
     for level in theirs.levels:
-        found = None
+        sums = None
         for block, own in zip(mine.blocks, mine.levels, strict=False):
             if own.refines(level):
                 values = areas.population[block.start : block.start + block.size]
                 group = np.zeros(block.size, dtype=np.int64)
                 group[own.group_array] = level.group_array
-                found = np.bincount(group, values, len(level.codes)).astype(np.int64)
+                sums = np.bincount(group, values, len(level.codes)).astype(np.int64)
                 if own.name == level.name:
-                    found = values
+                    sums = values
                     break
-        if found is None:
+        if sums is None:
             return None
-        parts.append(found)
+        parts.append(sums)
     return np.concatenate([*parts, areas.population[-1:]])

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from sdcensus.errors import Refused, Sentence
+from sdcensus.errors import Refused, Sentence, told
+from sdcensus.model.policy.policy import OneHousehold, OnlineRules, Policy, WhenSparse
 from sdcensus.model.published.table import AnyTable
 from sdcensus.model.spec.headings import joined
 from sdcensus.model.spec.table_spec import TableSpec
@@ -181,21 +183,21 @@ class Verdict:
     @property
     def withheld(self) -> tuple[Withheld, ...]:
         """Every code that is not shown, each once."""
-        found: dict[tuple[str, str], dict[str, None]] = {}
+        codes_at: dict[tuple[str, str], dict[str, None]] = {}
         for reason in self.reasons:
             for withheld in reason.withheld:
-                found.setdefault((withheld.variable, withheld.level), {}).update(
+                codes_at.setdefault((withheld.variable, withheld.level), {}).update(
                     dict.fromkeys(withheld.codes)
                 )
-        return tuple(Withheld(*at, tuple(codes)) for at, codes in found.items())
+        return tuple(Withheld(*at, tuple(codes)) for at, codes in codes_at.items())
 
     @property
     def remedies(self) -> tuple[VerdictRemedy, ...]:
         """What would help, each once."""
-        found = {
+        by_table = {
             remedy.spec.hash(): remedy for reason in self.reasons for remedy in reason.remedies
         }
-        return tuple(found.values())
+        return tuple(by_table.values())
 
     @property
     def sentence(self) -> str:
@@ -238,3 +240,55 @@ class Decision:
 
     table: AnyTable | None
     verdict: Verdict
+
+
+def still_to_come(rules: OnlineRules) -> Iterator[Sentence]:
+    """What published numbers decide, for a table that rules on code lists let pass."""
+    if rules.mean_cell_size is not None:
+        size = float(rules.mean_cell_size)
+        match rules.when_sparse:
+            case WhenSparse.WITHHOLD_AREA:
+                yield told(
+                    "note.sparse-area",
+                    "Published numbers decide further: below {size} units for each cell, the area"
+                    " is withheld.",
+                    size=size,
+                )
+            case WhenSparse.REFUSE_TABLE:
+                yield told(
+                    "note.sparse-refused",
+                    "Published numbers decide further: below {size} units for each cell, the table"
+                    " is refused.",
+                    size=size,
+                )
+            case WhenSparse.C:
+                yield told(
+                    "note.sparse-small",
+                    "Published numbers decide further: below {size} units for each cell, values"
+                    " below {below} become c.",
+                    size=size,
+                    below=rules.below,
+                )
+    if rules.mean_cell_size_of_table is not None:
+        yield told(
+            "note.sparse-table",
+            "Published numbers decide further: below {size} units for each cell of the whole table,"
+            " it is refused.",
+            size=float(rules.mean_cell_size_of_table),
+        )
+    if rules.minimum_population is not None:
+        yield told(
+            "note.small-population",
+            "Published numbers decide further: areas below {size} units are withheld.",
+            size=float(rules.minimum_population),
+        )
+    if rules.ones is not None or rules.ones_and_twos is not None:
+        yield told(
+            "note.ones",
+            "Published numbers decide further: a table with too many ones or twos is refused.",
+        )
+
+
+def withholds_households(policy: Policy | None) -> bool:
+    """Whether a policy withholds cells of one household."""
+    return policy is not None and policy.design.one_household_cells is OneHousehold.WITHHOLD

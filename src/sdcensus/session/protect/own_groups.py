@@ -29,8 +29,12 @@ from sdcensus.model.spec.headings import units_text
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import LANGUAGES, Text
 from sdcensus.session.answer.axes import OWN
-from sdcensus.session.answer.delivery import note_of_error, notes_of_sums
-from sdcensus.session.answer.levels import axis_label, question_heading
+from sdcensus.session.answer.delivery import (
+    axis_label,
+    note_of_error,
+    notes_of_sums,
+    question_heading,
+)
 
 
 def group_table(

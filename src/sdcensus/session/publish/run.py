@@ -33,7 +33,7 @@ from sdcensus.session.guard.guard import (
     series_key_version,
     series_lookup,
 )
-from sdcensus.session.policy.builder_rules import withholds_households
+from sdcensus.session.policy.verdict import withholds_households
 from sdcensus.session.protect.smallest_group import GroupRule
 from sdcensus.session.publish.counting import count_tables
 from sdcensus.session.publish.last_files import LastFiles, write_last_files

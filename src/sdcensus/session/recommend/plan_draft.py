@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sdcensus.documents.mapping.document import read_mapping
-from sdcensus.documents.plan.help import PART_NOTES
+from sdcensus.documents.plan.help import plan_help
 from sdcensus.documents.plan.text import plan_text
 from sdcensus.documents.plan.workbook_form import plan_workbook
 from sdcensus.errors import OutputError, SdcensusError
@@ -122,7 +122,7 @@ def draft_plan(
 
 
 def _text(plan: Plan, mapping: tuple[str, str] | None, *, own_noise: bool) -> str:
-    notes = dict(PART_NOTES)
+    notes = {part: tuple(text.splitlines()) for part, text in plan_help("parts").items()}
     if mapping is not None:
         file, programme = mapping
         notes["programme"] = (

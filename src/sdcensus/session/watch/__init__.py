@@ -9,8 +9,8 @@ from sdcensus.session.watch.findings import (
     Observation as Observation,
     Pattern as Pattern,
     WatchAlarm as WatchAlarm,
+    WatchLimits as WatchLimits,
     WatchReport as WatchReport,
     WatchScore as WatchScore,
 )
-from sdcensus.session.watch.limits import WatchLimits as WatchLimits
 from sdcensus.session.watch.watch import Watch as Watch

@@ -135,7 +135,7 @@ class Averaging:
                 touched[kind] = target
         best: Seen | None = None
         counted = 0
-        for kind, target in sorted(touched.items(), key=lambda one: -one[1].information):
+        for kind, target in sorted(touched.items(), key=lambda touch: -touch[1].information):
             target.named(asked.title)
             if best is not None and target.information <= best.information:
                 break
@@ -158,7 +158,7 @@ class Averaging:
             self._looks[kind] = None if whole else [box]
             return True
         boxes = self._looks[kind]
-        if boxes is None or any(_inside(box, one) for one in boxes):
+        if boxes is None or any(_inside(box, known) for known in boxes):
             return False
         self._looks[kind] = None if whole else _merged(boxes, box, kind, levels)
         return True
@@ -186,7 +186,7 @@ class Averaging:
             else:
                 around.append((weight, boxes))
         # Slices that overlap with these cells leave fewer cells that are in all of them.
-        for weight, boxes in sorted(around, key=lambda one: -one[0]):
+        for weight, boxes in sorted(around, key=lambda part: -part[0]):
             overlaps = (both for box in boxes if (both := _cut(here, box)) is not None)
             narrower = next(overlaps, None)
             if narrower is not None:
@@ -199,7 +199,7 @@ class Averaging:
         ]
         return Seen(
             words(kind, asked.levels),
-            "; ".join(one for one in said if one),
+            "; ".join(part for part in said if part),
             information,
             target.aged * information / target.information,
             partitions,
@@ -212,7 +212,7 @@ class Averaging:
         boxes = self._looks.get(source)
         if boxes is None:
             return [(None,) * len(wanted)]
-        made: list[Box] = []
+        on_target: list[Box] = []
         for box in boxes:
             raised: dict[str, CodeSet] = {}
             for (name, level), codes in zip(source[1:], box, strict=True):
@@ -221,8 +221,8 @@ class Averaging:
                 elif codes is not None:  # not all parts of the sum were seen
                     break
             else:
-                made.append(tuple(raised[name] for name in wanted))
-        return made
+                on_target.append(tuple(raised[name] for name in wanted))
+        return on_target
 
     def _forget(self) -> None:
         """Keep memory bounded: the oldest looks go, and the targets with the fewest."""
@@ -231,7 +231,7 @@ class Averaging:
                 del self._looks[kind]
         if len(self._targets) > self._most:
             ranked = sorted(self._targets, key=lambda target: -self._targets[target].information)
-            self._targets = {one: self._targets[one] for one in ranked[: self._most // 2]}
+            self._targets = {known: self._targets[known] for known in ranked[: self._most // 2]}
 
 
 def _inside(inner: Box, outer: Box) -> bool:
@@ -243,13 +243,13 @@ def _inside(inner: Box, outer: Box) -> bool:
 
 def _cut(one: Box, other: Box) -> Box | None:
     """The cells in both; ``None`` if there are none."""
-    made: list[CodeSet] = []
+    shared: list[CodeSet] = []
     for own, theirs in zip(one, other, strict=True):
         both = own if theirs is None else theirs if own is None else own & theirs
         if both == 0:
             return None
-        made.append(both)
-    return tuple(made)
+        shared.append(both)
+    return tuple(shared)
 
 
 def _merged(
@@ -257,7 +257,7 @@ def _merged(
 ) -> list[Box] | None:
     """Slices and one more, put together where they differ in the codes of one variable only."""
     pairs = kind[1:]
-    left = [one for one in boxes if not _inside(one, box)]
+    left = [known for known in boxes if not _inside(known, box)]
     again = True
     while again:
         again = False
@@ -280,10 +280,10 @@ def _merged(
 def _joined(
     one: Box, other: Box, places: Iterable[int], pairs: Kind, levels: Mapping[str, Levels]
 ) -> Box:
-    made = list(one)
+    joined = list(one)
     for at in places:
         own, theirs = one[at], other[at]
         name, level = pairs[at]
         both = None if own is None or theirs is None else own | theirs
-        made[at] = None if both is None or both == levels[name].all_codes(level) else both
-    return tuple(made)
+        joined[at] = None if both is None or both == levels[name].all_codes(level) else both
+    return tuple(joined)

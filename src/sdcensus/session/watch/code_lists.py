@@ -42,7 +42,7 @@ class Levels:
         for level in variable.levels():
             group = level.group_array
             size = int(np.unique(group).size)
-            same = next((one for one in self._group if self._alike(one, group, size)), None)
+            same = next((name for name in self._group if self._alike(name, group, size)), None)
             self._same[level.name] = level.name if same is None else same
             if same is None:
                 self._group[level.name], self._size[level.name] = group, size
@@ -119,22 +119,22 @@ class Levels:
         """The codes of a coarser level that are made up of codes of a set."""
         if codes is None or fine == coarse:
             return codes
-        made = 0
+        whole = 0
         for bit, children in self._children(fine, coarse):
             if children & codes == children:
-                made |= bit
-        return None if made == self.all_codes(coarse) else made
+                whole |= bit
+        return None if whole == self.all_codes(coarse) else whole
 
     def _children(self, fine: str, coarse: str) -> tuple[tuple[int, int], ...]:
         """For each code of a coarser level the codes of a finer one that make it up."""
         if (fine, coarse) not in self._parts:
             above, below = self._group[coarse][self._valid], self._group[fine][self._valid]
-            made = []
+            parts = []
             for at in np.unique(above).tolist():
                 inside = np.zeros(int(below.max(initial=0)) + 1, dtype=bool)
                 inside[below[above == at]] = True
-                made.append((1 << at, number_of(inside)))
-            self._parts[fine, coarse] = tuple(made)
+                parts.append((1 << at, number_of(inside)))
+            self._parts[fine, coarse] = tuple(parts)
         return self._parts[fine, coarse]
 
     def few(self, leaves: int, most: int) -> bool:
@@ -144,11 +144,11 @@ class Levels:
         return any(self._made_of(leaves, level, most) for level in self._coarser[self._leaf])
 
     def _made_of(self, leaves: int, level: str, most: int) -> bool:
-        found = 0
+        count = 0
         for _, held in self._children(self._leaf, level):
             if held & leaves:
-                found += 1
-                if found > most or held & leaves != held:
+                count += 1
+                if count > most or held & leaves != held:
                     return False
         return True
 

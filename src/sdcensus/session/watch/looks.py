@@ -21,7 +21,7 @@ from sdcensus.model.spec.record_sets import is_product, leaves_in
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.spec.universe import Universe
 from sdcensus.session.watch.code_lists import CodeSet, Levels
-from sdcensus.session.watch.limits import WatchLimits
+from sdcensus.session.watch.findings import WatchLimits
 
 #: A variable at a level.
 Pair = tuple[str, str]
@@ -164,7 +164,7 @@ class AskedCells:
             return False
         levels = self.levels[use.variable.name]
         shown = [] if use.axis is None else [levels.named(level) for level in use.axis.levels]
-        return not any(levels.says(one, use.condition) for one in shown)
+        return not any(levels.says(seen, use.condition) for seen in shown)
 
     def _choices(self, use: Use) -> list[tuple[Pair, CodeSet]]:
         """At which levels a variable is looked at; an empty level for not at all."""
@@ -178,10 +178,10 @@ class AskedCells:
                 chosen[""] = None
         else:
             said = levels.saying(use.condition)
-            names = [one if levels.says(one, use.condition) else said for one in asked]
+            names = [shown if levels.says(shown, use.condition) else said for shown in asked]
             chosen = {
-                one: levels.codes_in(one, use.chosen)
-                for one in [*names, *([said] if total else [])]
+                shown: levels.codes_in(shown, use.chosen)
+                for shown in [*names, *([said] if total else [])]
             }
             if total and chosen[said] is None:  # nothing but missing values was left out
                 chosen[""] = None
@@ -189,18 +189,18 @@ class AskedCells:
 
     def _all_looks(self) -> tuple[Look, ...]:
         """The kinds of cells, coarse ones first, that add up to a target worth averaging."""
-        made: list[tuple[float, Kind, Box]] = []
+        every_look: list[tuple[float, Kind, Box]] = []
         combinations = itertools.product(*self._options)
         for chosen in itertools.islice(combinations, 4 * MOST_LOOKS):
-            held = sorted(one for one in chosen if one[0][1])
+            held = sorted(look for look in chosen if look[0][1])
             cells = math.prod(self.levels[pair[0]].size(pair[1]) for pair, _ in held)
             if len(held) >= 2 and cells >= self._least:
                 kind = (self._unit, *(pair for pair, _ in held))
-                made.append((cells, kind, tuple(codes for _, codes in held)))
-        made.sort(key=lambda one: one[0])
+                every_look.append((cells, kind, tuple(codes for _, codes in held)))
+        every_look.sort(key=lambda look: look[0])
         looks = []
         left = MOST_PAIRS
-        for _, kind, box in made[:MOST_LOOKS]:
+        for _, kind, box in every_look[:MOST_LOOKS]:
             targets = tuple(self._targets(kind))[: max(left, 0)]
             left -= len(targets)
             if targets:
@@ -209,31 +209,31 @@ class AskedCells:
 
     def _targets(self, kind: Kind) -> list[tuple[Kind, float]]:
         """The kinds of cells that a kind of cells adds up to, with few parts each."""
-        found: list[tuple[Kind, float, float, bool]] = [((kind[0],), 1.0, 1.0, False)]
+        targets: list[tuple[Kind, float, float, bool]] = [((kind[0],), 1.0, 1.0, False)]
         for pair in kind[1:]:
             levels = self.levels[pair[0]]
             size = levels.size(pair[1])
             ways = [(pair, size)]
-            ways += [((pair[0], one), levels.size(one)) for one in levels.coarser(pair[1])]
+            ways += [((pair[0], way), levels.size(way)) for way in levels.coarser(pair[1])]
             longer = []
-            for start, weight, cells, people in found:
+            for start, weight, cells, people in targets:
                 if weight / size >= _LEAST:
                     longer.append((start, weight / size, cells, people))
                 if len(start) <= MOST_VARIABLES:
                     longer += [
                         (
-                            (*start, one),
+                            (*start, way),
                             weight * codes / size,
                             cells * codes,
                             people or not levels.geography,
                         )
-                        for one, codes in ways
+                        for way, codes in ways
                         if codes > 1 and weight * codes / size >= _LEAST
                     ]
-            found = longer
+            targets = longer
         return [
             (target, weight)
-            for target, weight, cells, people in found
+            for target, weight, cells, people in targets
             if len(target) > 2 and people and cells >= self._least
         ]
 
@@ -242,15 +242,15 @@ class AskedCells:
         chosen = {
             pair[0]: (pair[1], codes) for option in self._options for pair, codes in option[:1]
         }
-        made: list[CodeSet] = []
+        box: list[CodeSet] = []
         for name, level in target[1:]:
             fine, codes = chosen.get(name, ("", None))
             if codes is not None and (fine == level or level in self.levels[name].coarser(fine)):
                 codes = self.levels[name].raised(codes, fine, level)
             else:
                 codes = None
-            made.append(codes)
-        return tuple(made)
+            box.append(codes)
+        return tuple(box)
 
     def _single_place(self) -> Walk | None:
         """The single place of a fine table that the question is about, if it is about one."""
@@ -258,7 +258,7 @@ class AskedCells:
             max(option, key=lambda way: self.levels[way[0][0]].size(way[0][1]) if way[0][1] else 0)
             for option in self._options
         ]
-        held = sorted(one for one in finest if one[0][1])
+        held = sorted(choice for choice in finest if choice[0][1])
         cells = math.prod(self.levels[pair[0]].size(pair[1]) for pair, _ in held)
         place = tuple(
             (pair[0], codes)
@@ -282,7 +282,7 @@ def _chosen(universe: Universe) -> str:
     """What a condition chooses, in short: questions of a series differ by it alone."""
     parts = []
     for axis, variable in enumerate(universe.variables):
-        others = tuple(one for one in range(universe.truth.ndim) if one != axis)
+        others = tuple(other for other in range(universe.truth.ndim) if other != axis)
         chosen = np.asarray(universe.truth.any(axis=others))[universe.classes[axis]]
         leaves = np.flatnonzero(chosen).tolist()
         said = f"{len(leaves)} of {chosen.size} codes"

@@ -1,4 +1,9 @@
-"""Conditions that differ by few codes, and walks through single places of a fine table."""
+"""Conditions that differ by few codes, walks through places of a fine table and through a menu.
+
+Whoever collects every table collects every number, and attacks on all tables together begin there.
+No two of these tables need to be about the same target, so that neither averaging nor scanning
+sees it. Research is about some variables; a walk is about all of them.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +13,7 @@ from typing import Any
 
 from sdcensus.session.watch.averaging import decayed
 from sdcensus.session.watch.code_lists import Levels
-from sdcensus.session.watch.looks import AskedCells
+from sdcensus.session.watch.looks import AskedCells, Covered
 
 #: Choices of one variable that are compared with a new one.
 MOST_CHOICES = 64
@@ -100,29 +105,31 @@ class Differencing:
         if own.asked:
             return 0, ""
         own.asked = True
-        found = (0, "")
+        best = (0, "")
         for name in dict.fromkeys(choice[0] for choice in own.choices):
-            mine = [(choice, levels) for one, choice, levels in own.choices if one == name]
+            mine = [
+                (choice, levels) for variable, choice, levels in own.choices if variable == name
+            ]
             levels = mine[0][1]
             number = self._differences(levels.leaves, [choice for choice, _ in mine], levels)
-            found = max(found, (number, name))
+            best = max(best, (number, name))
         for name, choice in asked.conditions.items():
             others = {key: value for key, value in asked.conditions.items() if key != name}
             wider = self._table(asked, others)
             levels = asked.levels[name]
-            known = [other for one, other, _ in wider.choices if one == name]
+            known = [other for variable, other, _ in wider.choices if variable == name]
             if wider.asked:
                 known.append(levels.leaves)
-            found = max(found, (self._differences(choice, known, levels), name))
+            best = max(best, (self._differences(choice, known, levels), name))
             wider.choices = [*wider.choices, (name, choice, levels)][-MOST_CHOICES:]
-        return found
+        return best
 
     def _differences(self, choice: int, known: list[int], levels: Levels) -> int:
         """How many differences a choice makes with known ones, such as overlap not counted."""
-        near = [one for one in known if self._near(choice, one, levels)]
+        near = [other for other in known if self._near(choice, other, levels)]
         number = used = 0
-        for one in near:
-            differ = choice & ~one
+        for other in near:
+            differ = choice & ~other
             if differ and not differ & used:
                 number += 1
                 used |= differ
@@ -196,7 +203,7 @@ class Scanning:
     def _forget(self) -> None:
         """The oldest and shortest walks go first."""
         if self._entries > self._most:
-            ranked = sorted(self._walks.items(), key=lambda one: -len(one[1].places))
+            ranked = sorted(self._walks.items(), key=lambda entry: -len(entry[1].places))
             kept: dict[Any, _Walk] = {}
             self._entries = 0
             for key, walk in ranked:
@@ -205,3 +212,39 @@ class Scanning:
                 kept[key] = walk
                 self._entries += 1 + len(walk.places)
             self._walks = kept
+
+
+class Coverage:
+    """Pairs of variables that one account has seen together, for each kind of area.
+
+    They age for slowing down and not for the alarm: a walk that takes a year ends where one of a
+    day does. There are never more of them than the code lists make.
+    """
+
+    def __init__(self, *, half_life: float) -> None:
+        self._half_life = half_life
+        self._pairs: dict[tuple[str, str, str], set[tuple[str, str]]] = {}
+        self._aged: dict[tuple[str, str, str], Aged] = {}
+        self._titles: tuple[str, ...] = ()
+        self.most = 0
+
+    def __len__(self) -> int:
+        return sum(len(pairs) for pairs in self._pairs.values())
+
+    def seen(self, asked: AskedCells, at: float) -> tuple[SeriesStep, float] | None:
+        """Take note of a question; a step, and the aged number of pairs, if it shows a new one."""
+        step: Covered | None = None
+        for covered in asked.covered:
+            pairs = self._pairs.setdefault(covered.place, set())
+            if covered.pair not in pairs:
+                pairs.add(covered.pair)
+                self._aged.setdefault(covered.place, Aged()).add(at, self._half_life)
+                if step is None or len(pairs) > len(self._pairs[step.place]):
+                    step = covered
+        if step is None:
+            return None
+        count = len(self._pairs[step.place])
+        self.most = max(self.most, count)
+        self._titles = (*self._titles, asked.title)[-_TITLES:]
+        series_step = SeriesStep(float(count), step.title, asked.title, self._titles)
+        return series_step, self._aged[step.place].value

@@ -11,9 +11,10 @@ from starlette.responses import Response
 
 from sdcensus.model.spec.question import Question
 from sdcensus.web.api.errors import ApiError, busy, not_found, too_many
-from sdcensus.web.api.protection import check_forgery, check_session
 from sdcensus.web.api.requests import (
+    check_forgery,
     check_parameters,
+    check_session,
     json_response,
     made_response,
     read_object,
@@ -51,7 +52,7 @@ async def account(site: Site, request: Request) -> Response:
 @routes.get("/account/tokens")
 async def tokens(site: Site, request: Request) -> Response:
     """The tokens of the account."""
-    held = await site.in_thread(site.database.tokens.of, await _known(site, request))
+    held = await site.in_thread(site.database.tokens.of, await known_account(site, request))
     valid = [told_token(token) for token in held if not token.revoked]
     return json_response({"tokens": valid})
 
@@ -76,7 +77,9 @@ async def make_token(site: Site, request: Request) -> Response:
 @routes.get("/account/tokens/{id}")
 async def show_token(site: Site, request: Request) -> Response:
     """A token, without its secret."""
-    return json_response(told_token(await _own_token(site, request, await _known(site, request))))
+    return json_response(
+        told_token(await _own_token(site, request, await known_account(site, request)))
+    )
 
 
 @routes.delete("/account/tokens/{id}")
@@ -96,7 +99,7 @@ async def revoke_token(site: Site, request: Request) -> Response:
 @routes.get("/saved")
 async def saved(site: Site, request: Request) -> Response:
     """The tables that somebody keeps."""
-    kept = await site.in_thread(site.database.saved.of, await _known(site, request))
+    kept = await site.in_thread(site.database.saved.of, await known_account(site, request))
     return json_response({"saved": [told_saved(table) for table in kept]})
 
 
@@ -153,7 +156,12 @@ async def feedback(site: Site, request: Request) -> Response:
     return json_response({"id": message.id}, 201)
 
 
-async def _known(site: Site, request: Request) -> Account:
+async def known_account(site: Site, request: Request) -> Account:
+    """Who asks, for what is only theirs.
+
+    Raises:
+        ApiError: They have not said who they are (401).
+    """
     check_parameters(request, "lang")
     site.language(request)
     caller = await site.caller(request)
@@ -163,7 +171,7 @@ async def _known(site: Site, request: Request) -> Account:
 
 
 async def _changing(site: Site, request: Request) -> tuple[Account, Caller]:
-    account = await _known(site, request)
+    account = await known_account(site, request)
     return account, await check_forgery(site, request)
 
 
@@ -196,19 +204,16 @@ def _told(site: Site, caller: Caller) -> Json:
     }
     quota: Json = {}
     for what in ("tables", "cells"):
-        one = windows.get(what)
+        window = windows.get(what)
         quota[what] = {
-            "limit": None if one is None else one.limit,
-            "left": None if one is None else one.left,
-            "reset": None if one is None else one.reset,
+            name: None if window is None else getattr(window, name)
+            for name in ("limit", "left", "reset")
         }
     limit = site.job_limit(caller.role)
     left = max(limit - site.jobs.going_on_of(caller.who), 0)
     quota["jobs"] = {"limit": limit, "left": left, "reset": None}
     return {
-        "account": None
-        if account is None
-        else {"name": account.name, "display_name": account.display_name},
+        "account": None if account is None else told_members(account, "name", "display_name"),
         "role": caller.role.value,
         "quota": quota,
     }
@@ -219,23 +224,25 @@ def told_time(moment: datetime | None) -> str | None:
     return None if moment is None else moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+def told_members(record: object, *names: str) -> Json:
+    """Members of a record, none but those that are named, as plain values."""
+    values = {name: getattr(record, name) for name in names}
+    return {
+        name: told_time(value) if isinstance(value, datetime) else value
+        for name, value in values.items()
+    }
+
+
 def told_token(token: AccessToken) -> Json:
     """A token without its secret."""
-    return {
-        "id": token.id,
-        "name": token.name,
-        "created": told_time(token.created),
-        "last_used": told_time(token.last_used),
-        "expires": told_time(token.expires),
-    }
+    return told_members(token, "id", "name", "created", "last_used", "expires")
 
 
 def told_saved(saved: SavedTable) -> Json:
     """A saved table."""
     question = Question.from_json(orjson.loads(saved.question))
     return {
-        "id": saved.id,
-        "name": saved.name,
+        **told_members(saved, "id", "name"),
         "question": question.to_json(),
         "view": orjson.loads(saved.view.get("view", "{}")),
         "link": link_of(question),

@@ -7,19 +7,23 @@ from __future__ import annotations
 
 import asyncio
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
+
+from starlette.responses import Response
 
 from sdcensus.session.answer import JSON_STAT
 from sdcensus.session.watch import Observation, WatchAlarm
 from sdcensus.web.answers import CachedAnswer
 from sdcensus.web.api.errors import COME_BACK, ApiError, as_api_error, busy, too_many
-from sdcensus.web.api.making import AskedTable, make_entry, refused_entry
+from sdcensus.web.api.requests import json_response
 from sdcensus.web.api.site import Site
+from sdcensus.web.api.telling import AskedTable, make_entry, refused_entry
 from sdcensus.web.caching import CacheBusy, Flight
 from sdcensus.web.database import Action, AuditEntry as AuditEntry
-from sdcensus.web.identity import Caller
+from sdcensus.web.identity import CLIENT_COOKIE, Caller
 from sdcensus.web.jobs import Job, JobStatus
-from sdcensus.web.middleware.shell import log_failure
+from sdcensus.web.middleware import log_failure
 
 #: Reasons that the audit and the metrics note beside a failure.
 _LONGEST_REASON = 200
@@ -207,19 +211,21 @@ def _note_failure(
     started: float,
 ) -> None:
     reason = "internal" if error is None else error.reason
+    entry = _failed(site, caller, reason, request)
+    took = round(1_000 * (time.perf_counter() - started))
+    question = asked.question.text
+    site.note(replace(entry, question=question, format=asked.format, milliseconds=took))
+
+
+def _failed(site: Site, caller: Caller, reason: str, request: str) -> AuditEntry:
     site.metrics.answers.labels("failed", caller.audit_role).inc()
-    site.note(
-        AuditEntry(
-            who=caller.who,
-            role=caller.audit_role,
-            action=Action.TABLE,
-            question=asked.question.text,
-            format=asked.format,
-            outcome="failed",
-            reason=reason,
-            milliseconds=round(1_000 * (time.perf_counter() - started)),
-            request=request,
-        )
+    return AuditEntry(
+        who=caller.who,
+        role=caller.audit_role,
+        action=Action.TABLE,
+        outcome="failed",
+        reason=reason,
+        request=request,
     )
 
 
@@ -328,14 +334,21 @@ def told_job(job: Job) -> dict[str, object]:
 def audit_question(site: Site, caller: Caller, error: Exception, request: str) -> None:
     """Note a question that could not even be read."""
     known = as_api_error(error)
-    site.note(
-        AuditEntry(
-            who=caller.who,
-            role=caller.audit_role,
-            action=Action.TABLE,
-            outcome="failed",
-            reason="bad-question" if known is None else known.reason,
-            request=request,
-        )
-    )
-    site.metrics.answers.labels("failed", caller.audit_role).inc()
+    reason = "bad-question" if known is None else known.reason
+    site.note(_failed(site, caller, reason, request))
+
+
+def job_response(site: Site, caller: Caller, job: Job) -> Response:
+    """Where to look for a table that is being made."""
+    headers = [
+        (b"location", f"/api/v1/jobs/{job.id}".encode("ascii")),
+        (b"retry-after", b"1"),
+        (b"preference-applied", b"respond-async"),
+        *site.quotas.headers(caller.who, site.rules(caller.role)),
+    ]
+    if not caller.owner:
+        # Somebody without an account is known again by a cookie, from the first job on.
+        value = site.identities.signed_client(job.owner.removeprefix("client:"))
+        cookie = site.identities.cookie(CLIENT_COOKIE, value, caller.secure, None)
+        headers.append((b"set-cookie", cookie.encode("latin-1")))
+    return json_response(told_job(job), 202, headers)

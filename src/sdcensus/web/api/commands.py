@@ -8,13 +8,11 @@ from urllib.parse import quote, urlencode
 from starlette.requests import Request
 from starlette.responses import Response
 
-from sdcensus.web.api.answering import answer
+from sdcensus.web.api.answering import answer, job_response
 from sdcensus.web.api.asking import LONGEST_TABLE_NAME
 from sdcensus.web.api.errors import ApiError, not_found
-from sdcensus.web.api.making import AskedTable
-from sdcensus.web.api.negotiation import asked_format
-from sdcensus.web.api.protection import check_forgery
 from sdcensus.web.api.requests import (
+    check_forgery,
     check_parameters,
     entry_response,
     json_response,
@@ -24,9 +22,8 @@ from sdcensus.web.api.requests import (
     text_member,
     wants_job,
 )
-from sdcensus.web.api.sending import job_response
-from sdcensus.web.api.site import Site
-from sdcensus.web.api.telling import link_of
+from sdcensus.web.api.site import Site, asked_format
+from sdcensus.web.api.telling import AskedTable, link_of
 from sdcensus.web.jobs import Job
 from sdcensus.web.routing import Routes
 

@@ -13,14 +13,13 @@ from sdcensus.model.schema.variable import Code, Level, Variable
 from sdcensus.model.spec.headings import variable_heading
 from sdcensus.session.answer import OfferedPopulation, OfferedVariable, level_label
 from sdcensus.web.api.errors import ApiError, not_found
-from sdcensus.web.api.negotiation import told_formats
 from sdcensus.web.api.requests import (
     check_parameters,
     number_parameter,
     parameter,
     public_json,
 )
-from sdcensus.web.api.site import Site
+from sdcensus.web.api.site import Site, told_formats
 from sdcensus.web.routing import Routes
 
 Json = dict[str, Any]
@@ -59,7 +58,7 @@ async def show_variable(site: Site, request: Request) -> Response:
     check_parameters(request, "lang")
     language = site.language(request)
     offered = _variable(_population(site, request), request.path_params["name"])
-    described = await site.in_thread(_told_codes, site, offered, language)
+    described = await site.in_thread(_told, site, offered, language)
     return public_json(request, site, described, language)
 
 
@@ -144,46 +143,13 @@ def _datasets(site: Site, rules: Any, language: str) -> Json:
 
 
 def _told_all(site: Site, asked: Sequence[OfferedVariable], language: str) -> list[Json]:
-    return [
-        {
-            **_described(offered_variable, language),
-            "levels": [
-                {**level, "codes": len(offered.codes)}
-                for level, offered in zip(
-                    _levels(site, offered_variable, language), offered_variable.levels, strict=True
-                )
-            ],
-        }
-        for offered_variable in asked
-    ]
+    return [_told(site, offered, language, with_codes=False) for offered in asked]
 
 
-def _told_codes(site: Site, offered: OfferedVariable, language: str) -> Json:
-    return {
-        **_described(offered, language),
-        "levels": [
-            {**told, "codes": _codes(offered.variable, level, language)}
-            for told, level in zip(_levels(site, offered, language), offered.levels, strict=True)
-        ],
-    }
-
-
-def _levels(site: Site, offered: OfferedVariable, language: str) -> list[Json]:
-    """The levels of a variable: what they are called, and whether there is a map of them."""
+def _told(site: Site, offered: OfferedVariable, language: str, *, with_codes: bool = True) -> Json:
+    """A variable, what its levels are called, whether there is a map of them, and their codes."""
     variable = offered.variable
     drawn = site.service.mapped_levels(variable.name) if offered.area else frozenset[str]()
-    return [
-        {
-            "name": level.name,
-            "label": level_label(variable, level).show(language),
-            "map": level.name in drawn,
-        }
-        for level in offered.levels
-    ]
-
-
-def _described(offered: OfferedVariable, language: str) -> Json:
-    variable = offered.variable
     return {
         "name": variable.name,
         "label": variable_heading(variable, language),
@@ -192,6 +158,15 @@ def _described(offered: OfferedVariable, language: str) -> Json:
         "kind": "geography" if offered.area else "ordinary",
         "filter": offered.filter,
         "default_level": offered.default.name,
+        "levels": [
+            {
+                "name": level.name,
+                "label": level_label(variable, level).show(language),
+                "map": level.name in drawn,
+                "codes": _codes(variable, level, language) if with_codes else len(level.codes),
+            }
+            for level in offered.levels
+        ],
     }
 
 
@@ -225,10 +200,10 @@ def _parents(variable: Variable, name: str) -> Parents:
 
 
 def _above(level: Level, above: Level) -> Parents:
-    found: list[tuple[Level, Code] | None] = [None] * len(level.codes)
+    parents: list[tuple[Level, Code] | None] = [None] * len(level.codes)
     for mine, theirs in zip(level.group, above.group, strict=True):
-        found[mine] = (above, above.codes[theirs])
-    return found
+        parents[mine] = (above, above.codes[theirs])
+    return parents
 
 
 def _variable(population: OfferedPopulation, name: str) -> OfferedVariable:
@@ -239,14 +214,10 @@ def _variable(population: OfferedPopulation, name: str) -> OfferedVariable:
 
 
 def _area_variable(population: OfferedPopulation, name: str | None) -> OfferedVariable:
-    if name is not None:
-        offered_variable = _variable(population, name)
-        if not offered_variable.area:
-            raise not_found("unknown_variable", "unknown-name")
-        return offered_variable
-    if not population.areas:
-        raise not_found("unknown_variable", "unknown-name")
-    return population.areas[0]
+    for variable in population.areas if name is None else (_variable(population, name),):
+        if variable.area:
+            return variable
+    raise not_found("unknown_variable", "unknown-name")
 
 
 def _level(offered: OfferedVariable, name: str | None) -> Level:
@@ -264,7 +235,7 @@ def _matching_areas(
 ) -> list[Json]:
     """Areas of a level within another one, whose name or code holds some letters."""
     within = _within(offered.variable, level, parent)
-    found = []
+    areas: list[Json] = []
     parents = _parents(offered.variable, level.name)
     for at, (code, above) in enumerate(zip(level.codes, parents, strict=True)):
         if within is not None and at not in within:
@@ -272,8 +243,8 @@ def _matching_areas(
         label = code.label.show(language) or code.code
         if search and search not in label.casefold() and search not in code.code.casefold():
             continue
-        found.append({"code": code.code, "label": label, "parent": _parent(above)})
-    return found
+        areas.append({"code": code.code, "label": label, "parent": _parent(above)})
+    return areas
 
 
 def _within(variable: Variable, level: Level, parent: str | None) -> set[int] | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from importlib.resources import files
 from typing import Any
 
 from sdcensus._version import __version__
@@ -12,11 +14,13 @@ from sdcensus.web.api.asking import (
     ABOUT_CONDITION,
     AXIS,
     CONDITION,
+    NAME,
     codes_schema,
     groups_schema,
     program_pattern,
     program_schema,
     program_table_schema,
+    question_schema,
 )
 from sdcensus.web.api.operations import (
     body,
@@ -35,8 +39,7 @@ from sdcensus.web.api.operations import (
     word,
     written,
 )
-from sdcensus.web.api.schemas import components
-from sdcensus.web.api.shapes import WORD, listed
+from sdcensus.web.api.shapes import WORD, listed, object_of
 from sdcensus.web.api.site import Site
 from sdcensus.web.api.telling import link_of
 from sdcensus.web.identity import SESSION_COOKIE
@@ -82,9 +85,21 @@ def openapi(site: Site) -> Json:
             "/ready": _state("Whether it can answer"),
         },
         "components": {
-            "schemas": components(populations, program),
+            "schemas": _shapes(populations, program),
             "securitySchemes": _schemes(),
         },
+    }
+
+
+def _shapes(populations: Sequence[str], program: str) -> Json:
+    """Every shape by its name: ``schemas.json``, with the patterns of what this server takes."""
+    text = (files("sdcensus.web.api") / "schemas.json").read_text(encoding="utf-8")
+    shapes: Json = json.loads(text.replace('"NAME"', json.dumps(NAME)))
+    asked = {"program": program_schema(program)}
+    return shapes | {
+        "Question": question_schema(populations),
+        "Program": object_of(asked),
+        "ProgramTable": object_of(asked, {"table": program_table_schema()}),
     }
 
 
@@ -142,9 +157,7 @@ def _form_parameter() -> Json:
 
 
 def _tables(populations: Sequence[str], start: Json, lang: Json) -> Json:
-    form = query(
-        "format", {"type": "string", "enum": list(form_names())}, "The form; else by Accept."
-    )
+    form = _form_parameter()
     asked = [*_question_parameters(populations), lang, form]
     counted = "How large a table would be. Nothing is counted"
     return {
@@ -165,9 +178,7 @@ def _tables(populations: Sequence[str], start: Json, lang: Json) -> Json:
 
 
 def _programs(program: str, lang: Json) -> Json:
-    form = query(
-        "format", {"type": "string", "enum": list(form_names())}, "The form; else by Accept."
-    )
+    form = _form_parameter()
     named = query("table", program_table_schema(), "Its table; the first if it is left out.")
     text = {**query("program", program_schema(program), "The program."), "required": True}
     return {
@@ -221,8 +232,8 @@ def _staff(lang: Json) -> Json:
 def _state(summary: str) -> Json:
     """An address for those who watch the server, beside the API."""
     failed = given("State", "It does not.")
-    told = {"200": given("State", f"{summary}."), "503": failed}
-    answer = {"summary": summary, "parameters": [], "responses": told}
+    responses = {"200": given("State", f"{summary}."), "503": failed}
+    answer = {"summary": summary, "parameters": [], "responses": responses}
     return {"servers": [{"url": "/"}], "get": answer}
 
 

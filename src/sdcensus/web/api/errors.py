@@ -20,8 +20,7 @@ from sdcensus.errors import (
 )
 from sdcensus.model.quantities import number_text
 from sdcensus.web.caching import CacheBusy
-from sdcensus.web.languages import text
-from sdcensus.web.mistakes import mistake_text
+from sdcensus.web.languages import mistake_text, text
 from sdcensus.web.quotas import QuotaExceeded
 
 Json = dict[str, Any]

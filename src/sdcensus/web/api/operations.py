@@ -27,7 +27,6 @@ _FAILURES = {
     500: "Something went wrong inside.",
     503: "Too much is going on.",
 }
-_ALWAYS = (400, 401, 403, 404, 406, 408, 413, 414, 415, 421, 429, 431, 500, 503)
 _BYTES: Json = {"schema": {"type": "string", "format": "binary"}}
 
 
@@ -71,8 +70,8 @@ _PREFER: Json = {
 
 def query(name: str, schema: Json, description: str) -> Json:
     """A parameter of an address."""
-    made = {"name": name, "in": "query", "required": False, "schema": schema}
-    return {**made, "description": description} if description else made
+    parameter = {"name": name, "in": "query", "required": False, "schema": schema}
+    return {**parameter, "description": description} if description else parameter
 
 
 def written(name: str, schema: Json, description: str) -> Json:
@@ -88,10 +87,10 @@ def word(name: str) -> Json:
 
 def part(name: str, schema: Json, description: str = "", example: str = "") -> Json:
     """A part of an address."""
-    made = {"name": name, "in": "path", "required": True, "schema": schema}
+    parameter = {"name": name, "in": "path", "required": True, "schema": schema}
     if description:
-        made["description"] = description
-    return {**made, "example": example} if example else made
+        parameter["description"] = description
+    return {**parameter, "example": example} if example else parameter
 
 
 def body(name: str, example: Json | None = None) -> Json:
@@ -112,13 +111,13 @@ def given(name: str, description: str, media_type: str = JSON) -> Json:
 
 def operation(summary: str, parameters: Sequence[Json], responses: Mapping[int, Json]) -> Json:
     """What an address does, with every way in which it can fail."""
-    made = {str(status): response for status, response in responses.items()}
-    for status in _ALWAYS:
-        failure = given("Error", _FAILURES[status])
+    answers = {str(status): response for status, response in responses.items()}
+    for status, reason in _FAILURES.items():
+        failure = given("Error", reason)
         if status in (429, 503):
             failure["headers"] = _LATER
-        made.setdefault(str(status), failure)
-    return {"summary": summary, "parameters": list(parameters), "responses": made}
+        answers.setdefault(str(status), failure)
+    return {"summary": summary, "parameters": list(parameters), "responses": answers}
 
 
 def got(name: str, summary: str, parameters: Sequence[Json]) -> Json:
@@ -128,8 +127,8 @@ def got(name: str, summary: str, parameters: Sequence[Json]) -> Json:
 
 def shared(name: str, summary: str, parameters: Sequence[Json], media_type: str = JSON) -> Json:
     """An address that tells everybody the same, and can be kept."""
-    told = {**given(name, f"{summary}.", media_type), "headers": _KEPT}
-    responses = {200: told, 304: {"description": "It is known already.", "headers": _KEPT}}
+    content = {**given(name, f"{summary}.", media_type), "headers": _KEPT}
+    responses = {200: content, 304: {"description": "It is known already.", "headers": _KEPT}}
     return operation(summary, [*parameters, _KNOWN], responses)
 
 

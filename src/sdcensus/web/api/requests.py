@@ -1,9 +1,13 @@
-"""Reading requests and writing answers, the same on every route."""
+"""Reading requests and writing answers, the same on every route.
+
+Requests that change something must come from pages of this server, or from no browser at all.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
+from urllib.parse import urlsplit
 
 import orjson
 from starlette.requests import Request
@@ -50,23 +54,23 @@ async def read_object(request: Request, *members: str) -> Json:
     Raises:
         ApiError: It is something else (400).
     """
-    found = await read_json(request)
-    if not isinstance(found, dict):
+    document = await read_json(request)
+    if not isinstance(document, dict):
         raise ApiError(400, "not_an_object")
-    for name in found:
+    for name in document:
         if name not in members:
             values = {"known": ", ".join(members)}
             raise ApiError(400, "unknown_member", values=values, place=_shown(name))
-    return found
+    return document
 
 
-def text_member(found: Mapping[str, Any], name: str, longest: int, default: str | None) -> str:
+def text_member(members: Mapping[str, Any], name: str, longest: int, default: str | None) -> str:
     """A text of a body.
 
     Raises:
         ApiError: It is missing and has no default, is no text, or is too long (400).
     """
-    value = found.get(name, default)
+    value = members.get(name, default)
     if not isinstance(value, str) or len(value) > longest or "\0" in value:
         raise ApiError(400, "bad_request", place=name)
     try:
@@ -181,7 +185,7 @@ def entry_response(request: Request, site: Site, caller: Caller, entry: CachedAn
 def wants_job(request: Request) -> bool:
     """Whether somebody would rather not wait: ``Prefer: respond-async``."""
     preferred = _header(request, "prefer").lower().replace(";", ",").split(",")
-    return "respond-async" in {one.strip() for one in preferred}
+    return "respond-async" in {preference.strip() for preference in preferred}
 
 
 def sent_entry(
@@ -203,3 +207,54 @@ def sent_entry(
 
 def _header(request: Request, name: str) -> str:
     return str(request.headers.get(name, ""))
+
+
+#: What browsers say about where a request comes from, when it comes from our own pages.
+_OWN = ("same-origin", "none")
+
+
+async def check_forgery(
+    site: Site, request: Request, *, sent: str | None = None, always: bool = False
+) -> Caller:
+    """Who asks, if the request was not made up by another site.
+
+    Args:
+        site: The server.
+        request: The request.
+        sent: The token of the form; else that of the header ``X-CSRF-Token`` counts.
+        always: Also for those without a session, such as somebody who logs in.
+
+    Raises:
+        ApiError: It was made up (403).
+    """
+    caller = await site.caller(request)
+    if caller.session is None and not always:
+        return caller
+    from_elsewhere = request.headers.get("sec-fetch-site", "none") not in _OWN
+    if from_elsewhere or not _same_origin(request):
+        raise ApiError(403, "csrf", "csrf")
+    token = request.headers.get("x-csrf-token", "") if sent is None else sent
+    if not site.identities.csrf_matches(caller, token[:200]):
+        raise ApiError(403, "csrf", "csrf")
+    return caller
+
+
+def check_session(caller: Caller) -> None:
+    """That somebody has logged in, and not sent a token: for what gives access to others.
+
+    Raises:
+        ApiError: They have not (403).
+    """
+    if caller.session is None:
+        raise ApiError(403, "session_needed")
+
+
+def _same_origin(request: Request) -> bool:
+    origin = request.headers.get("origin")
+    if origin is None:
+        return True
+    try:
+        said = urlsplit(origin).netloc
+    except ValueError:
+        return False
+    return bool(said) and said.lower() == request.headers.get("host", "").lower()

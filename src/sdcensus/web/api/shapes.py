@@ -6,14 +6,6 @@ from typing import Any
 
 Schema = dict[str, Any]
 
-TEXT: Schema = {"type": "string"}
-WHOLE: Schema = {"type": "integer"}
-COUNT: Schema = {"type": "integer", "minimum": 0}
-MAYBE_COUNT: Schema = {"type": ["integer", "null"], "minimum": 0}
-MAYBE_TEXT: Schema = {"type": ["string", "null"]}
-TIME: Schema = {"type": "string", "format": "date-time"}
-MAYBE_TIME: Schema = {"type": ["string", "null"], "format": "date-time"}
-ANYTHING: Schema = {"type": "object"}
 #: A name of a variable, level or table, as a pattern.
 WORD = r"[A-Za-z_][A-Za-z0-9_]{0,60}"
 
@@ -28,13 +20,11 @@ def listed(items: Schema, **more: Any) -> Schema:
     return {"type": "array", "items": items, **more}
 
 
-def object_of(required: Schema, optional: Schema | None = None, *, closed: bool = True) -> Schema:
+def object_of(required: Schema, optional: Schema | None = None) -> Schema:
     """An object with these members."""
-    made: Schema = {
+    return {
         "type": "object",
         "required": list(required),
         "properties": {**required, **(optional or {})},
+        "additionalProperties": False,
     }
-    if closed:
-        made["additionalProperties"] = False
-    return made

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -14,11 +15,11 @@ from starlette.responses import Response
 from sdcensus.errors import UnknownName
 from sdcensus.session.gate.gate import GateReport
 from sdcensus.session.watch import WatchScore
-from sdcensus.web.api.account import told_time
+from sdcensus.web.api.account import known_account, told_members, told_time
 from sdcensus.web.api.errors import ApiError, not_found
-from sdcensus.web.api.protection import check_forgery, check_session
 from sdcensus.web.api.requests import (
-    check_parameters,
+    check_forgery,
+    check_session,
     json_response,
     read_object,
     request_id,
@@ -31,6 +32,7 @@ from sdcensus.web.identity import Caller
 from sdcensus.web.routing import Routes
 
 Json = dict[str, Any]
+Item = TypeVar("Item")
 
 
 routes = Routes[Site](prefix="/staff")
@@ -46,16 +48,9 @@ async def summary(site: Site, request: Request) -> Response:
 @routes.post("/alarms/{id}/acknowledge")
 async def acknowledge(site: Site, request: Request) -> Response:
     """Mark an alarm as seen."""
-    caller = await _staff(site, request, changing=True)
-    try:
-        alarm = await site.in_thread(
-            site.database.alarms.acknowledge,
-            request.path_params["id"],
-            by=caller.actor(request_id(request)),
-        )
-    except UnknownName:
-        raise not_found("unknown_item") from None
-    return json_response({"alarm": _alarm(alarm)})
+    return json_response(
+        {"alarm": _alarm(await _marked(site, request, site.database.alarms.acknowledge))}
+    )
 
 
 @routes.get("/feedback")
@@ -69,16 +64,9 @@ async def feedback(site: Site, request: Request) -> Response:
 @routes.post("/feedback/{id}/read")
 async def mark_read(site: Site, request: Request) -> Response:
     """Mark a message as read."""
-    caller = await _staff(site, request, changing=True)
-    try:
-        message = await site.in_thread(
-            site.database.feedback.mark_read,
-            request.path_params["id"],
-            by=caller.actor(request_id(request)),
-        )
-    except UnknownName:
-        raise not_found("unknown_item") from None
-    return json_response({"feedback": _feedback(message)})
+    return json_response(
+        {"feedback": _feedback(await _marked(site, request, site.database.feedback.mark_read))}
+    )
 
 
 @routes.get("/accounts")
@@ -92,7 +80,7 @@ async def accounts(site: Site, request: Request) -> Response:
 @routes.post("/accounts")
 async def add_account(site: Site, request: Request) -> Response:
     """A new account. A token is not enough: whoever finds one would have an account as well."""
-    caller = await _staff(site, request, changing=True)
+    caller = await _changing(site, request)
     check_session(caller)
     members = await read_object(request, "name", "role", "password", "display_name")
     account = await site.in_thread(
@@ -106,19 +94,27 @@ async def add_account(site: Site, request: Request) -> Response:
     return json_response({"account": _account(account)}, 201)
 
 
-async def _staff(site: Site, request: Request, *, changing: bool = False) -> Caller:
-    check_parameters(request, "lang")
-    site.language(request)
-    caller = await site.caller(request)
-    if caller.account is None:
-        raise ApiError(401, "unauthorised", headers=((b"www-authenticate", b"Bearer"),))
-    if caller.account.role is not AccountRole.STAFF:
+async def _staff(site: Site, request: Request) -> None:
+    if (await known_account(site, request)).role is not AccountRole.STAFF:
         raise ApiError(403, "forbidden")
-    return await check_forgery(site, request) if changing else caller
+
+
+async def _changing(site: Site, request: Request) -> Caller:
+    await _staff(site, request)
+    return await check_forgery(site, request)
+
+
+async def _marked(site: Site, request: Request, mark: Callable[..., Item]) -> Item:
+    """An alarm or a message that somebody has looked at."""
+    by = (await _changing(site, request)).actor(request_id(request))
+    try:
+        return await site.in_thread(mark, request.path_params["id"], by=by)
+    except UnknownName:
+        raise not_found("unknown_item") from None
 
 
 def _summary(site: Site) -> Json:
-    slowest = sorted(site.made, key=lambda one: -one.milliseconds)[: site.settings.slowest_kept]
+    slowest = sorted(site.made, key=lambda table: -table.milliseconds)[: site.settings.slowest_kept]
     head = site.database.audit.head()
     report = site.watch.report()
     now = datetime.now(UTC)
@@ -143,14 +139,8 @@ def _summary(site: Site) -> Json:
         "outcomes": site.metrics.outcomes(),
         "refusals": site.metrics.refused(),
         "slowest": [
-            {
-                "at": told_time(one.at),
-                "question": one.question,
-                "format": one.format,
-                "cells": one.cells,
-                "milliseconds": one.milliseconds,
-            }
-            for one in slowest
+            told_members(table, "at", "question", "format", "cells", "milliseconds")
+            for table in slowest
         ],
         "alarms": [_alarm(alarm) for alarm in site.database.alarms.all()],
         "watch": {
@@ -164,9 +154,7 @@ def _summary(site: Site) -> Json:
         },
         "groups": told_groups(site.service.risks),
         "audit": {
-            "healthy": site.writer.healthy,
-            "waiting": site.writer.waiting,
-            "error": site.writer.error,
+            **told_members(site.writer, "healthy", "waiting", "error"),
             "entries": head.sequence,
             "head": head.hash,
         },
@@ -201,36 +189,16 @@ def _score(score: WatchScore) -> Json:
 
 def _alarm(alarm: Alarm) -> Json:
     return {
-        "id": alarm.id,
-        "pattern": alarm.pattern,
-        "who": alarm.who,
+        **told_members(alarm, "id", "pattern", "who"),
         "score": round(alarm.score, 2),
-        "explanation": dict(alarm.explanation),
-        "first": told_time(alarm.first),
-        "last": told_time(alarm.last),
-        "count": alarm.count,
-        "acknowledged_by": alarm.acknowledged_by,
-        "acknowledged": told_time(alarm.acknowledged),
+        **told_members(alarm, "explanation", "first", "last", "count"),
+        **told_members(alarm, "acknowledged_by", "acknowledged"),
     }
 
 
 def _feedback(feedback: Feedback) -> Json:
-    return {
-        "id": feedback.id,
-        "time": told_time(feedback.time),
-        "text": feedback.text,
-        "contact": feedback.contact,
-        "question": feedback.question,
-        "read_by": feedback.read_by,
-        "read": told_time(feedback.read),
-    }
+    return told_members(feedback, "id", "time", "text", "contact", "question", "read_by", "read")
 
 
 def _account(account: Account) -> Json:
-    return {
-        "name": account.name,
-        "role": account.role.value,
-        "display_name": account.display_name,
-        "created": told_time(account.created),
-        "disabled": told_time(account.disabled),
-    }
+    return told_members(account, "name", "role", "display_name", "created", "disabled")

@@ -11,12 +11,17 @@ from starlette.responses import Response
 from sdcensus.errors import SdcensusError
 from sdcensus.model.spec.question import Question
 from sdcensus.web.answers import CachedAnswer
-from sdcensus.web.api.answering import answer, audit_question, deliver, told_job, with_quota
+from sdcensus.web.api.answering import (
+    answer,
+    audit_question,
+    deliver,
+    job_response,
+    told_job,
+    with_quota,
+)
 from sdcensus.web.api.errors import ApiError, as_api_error, not_found
-from sdcensus.web.api.making import AskedTable
-from sdcensus.web.api.negotiation import asked_format
-from sdcensus.web.api.protection import check_forgery
 from sdcensus.web.api.requests import (
+    check_forgery,
     check_parameters,
     entry_response,
     json_response,
@@ -27,13 +32,12 @@ from sdcensus.web.api.requests import (
     sent_entry,
     wants_job,
 )
-from sdcensus.web.api.sending import job_response
-from sdcensus.web.api.site import Site
-from sdcensus.web.api.telling import TABLES, told_check
+from sdcensus.web.api.site import Site, asked_format
+from sdcensus.web.api.telling import TABLES, AskedTable, told_check
 from sdcensus.web.caching import Key, key_of
 from sdcensus.web.identity import Caller, Headers, headers_of
 from sdcensus.web.jobs import Job
-from sdcensus.web.middleware.shell import App, Receive, Scope, Send
+from sdcensus.web.middleware import App, Receive, Scope, Send
 from sdcensus.web.routing import Routes
 
 _QUESTION = ("of", "by", "where", "codes", "groups")

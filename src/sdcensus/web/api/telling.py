@@ -1,30 +1,48 @@
-"""Answers, verdicts and checks as plain values, in the language of the reader. All public."""
+"""Answers, verdicts and checks as plain values, in the language of the reader. All public.
+
+An answer is made in a thread: asked, protected, judged below; written here.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
 import numpy as np
+import orjson
 
+from sdcensus.model.policy.policy import UserRole
+from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.spec.question import Question
 from sdcensus.session.answer import (
+    JSON_STAT,
     Answer,
     Checked,
     DataVersions,
+    TableService,
     json_stat,
     question_of,
+    render,
     told_example,
 )
 from sdcensus.session.figures.computation import counted_of
-from sdcensus.session.policy.verdict import Verdict, VerdictReason, VerdictRemedy
+from sdcensus.session.policy.verdict import Outcome, Verdict, VerdictReason, VerdictRemedy
+from sdcensus.web.answers import CachedAnswer, Refusal
+from sdcensus.web.caching import Key, etag_of, key_of, packed
 from sdcensus.web.languages import texts
 from sdcensus.web.policy_words import note_text, reason_text, remedy_text
+
+if TYPE_CHECKING:
+    from sdcensus.session.commands import CommandTable
+
 
 Json = dict[str, Any]
 
 TABLES = "/api/v1/tables"
+_VERSIONS = ("data", "keys", "method", "package", "policy")
 
 
 def link_of(question: Question) -> str:
@@ -34,13 +52,7 @@ def link_of(question: Question) -> str:
 
 def told_versions(versions: DataVersions) -> Json:
     """Which numbers these are."""
-    return {
-        "data": versions.data,
-        "keys": versions.keys,
-        "method": versions.method,
-        "package": versions.package,
-        "policy": versions.policy,
-    }
+    return {name: getattr(versions, name) for name in _VERSIONS}
 
 
 def told_reasons(verdict: Verdict, schema: Schema, language: str) -> list[Json]:
@@ -139,3 +151,91 @@ def _remedy(remedy: VerdictRemedy, question: Question, schema: Schema, language:
         "available": remedy.available,
         "areas": remedy.areas,
     }
+
+
+@dataclass(frozen=True, slots=True)
+class AskedTable:
+    """A question, and in which form and language its answer is wanted.
+
+    Attributes:
+        computed: The table of a program that is computed from the answer, if there is one.
+    """
+
+    question: Question
+    format: str
+    language: str
+    computed: CommandTable | None = None
+
+    def key(self, role: UserRole) -> Key:
+        """The same for the same answer. Roles have limits of their own, and so other answers."""
+        parts = [role.value, self.question.text, self.format, self.language]
+        if self.computed is not None:
+            parts.append(repr(self.computed))
+        return key_of(*parts)
+
+
+def make_entry(
+    service: TableService, asked: AskedTable, role: UserRole, progress: Progress = no_progress
+) -> CachedAnswer:
+    """The answer to a question, ready to be sent. Blocks."""
+    started = time.perf_counter()
+    progress("counting", 0.0)
+    answer = service.answer(asked.question, role, progress=progress)
+    if asked.computed is not None and answer.table is not None:
+        # Here and not above: the server starts sooner.
+        from sdcensus.session.commands import finish
+
+        # Figures computed from published numbers are not sums of them.
+        table = finish(asked.computed, answer.table)
+        answer = replace(answer, table=table, parts=None, example=None)
+    entry = _entry(service, asked, answer)
+    if answer.table is not None:
+        progress("writing", 0.0)
+        if asked.format == JSON_STAT:
+            schema = service.policy.schema
+            members = told_answer(answer, service.versions, schema, asked.language)
+            # Copied: what orjson returns holds on to the much larger room in which it wrote.
+            body = bytes(memoryview(orjson.dumps(members)))
+            media_type, filename = "application/json", f"{answer.table.name}.json"
+        else:
+            rendered = render(answer, asked.format, asked.language)
+            body, media_type, filename = rendered.content, rendered.media_type, rendered.filename
+        zipped, etag = packed(body, media_type), etag_of(body)
+        entry = replace(entry, body=body, zipped=zipped, etag=etag)
+        entry = replace(entry, media_type=media_type, filename=filename)
+    return replace(entry, milliseconds=round(1_000 * (time.perf_counter() - started)))
+
+
+def refused_entry(
+    service: TableService, asked: AskedTable, checked: Checked
+) -> CachedAnswer | None:
+    """The answer to a question that code lists refuse; ``None`` if they do not."""
+    return _entry(service, asked, checked) if checked.verdict.outcome is Outcome.REFUSED else None
+
+
+def _entry(service: TableService, asked: AskedTable, about: Answer | Checked) -> CachedAnswer:
+    """What is known of an answer before its table is written; all of it where there is none."""
+    schema, verdict = service.policy.schema, about.verdict
+    refusal = None
+    if isinstance(about, Checked) or about.table is None:
+        refusal = Refusal(
+            told_reasons(verdict, schema, asked.language),
+            told_remedies(verdict, asked.question, schema, asked.language),
+        )
+    return CachedAnswer(
+        body=b"",
+        zipped=None,
+        media_type="",
+        format=asked.format,
+        language=asked.language,
+        filename="",
+        etag="",
+        question=asked.question.text,
+        link=link_of(asked.question),
+        spec=about.spec,
+        spec_hash=about.spec.hash(),
+        cells=about.cells,
+        outcome=verdict.outcome.value,
+        codes=tuple(reason.code.value for reason in verdict.reasons),
+        refusal=refusal,
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from dataclasses import asdict, fields
 
 from sqlalchemy import Connection, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
@@ -15,12 +16,12 @@ from sdcensus.web.database.passwords import (
     LONGEST,
     Hasher,
     Patience,
+    VerifiedTokens,
     check_new_password,
     normal_password,
 )
 from sdcensus.web.database.records import NO_ACCOUNT, Account, Action, Actor, LoginAnswer
 from sdcensus.web.database.schema import AnyRow, accounts, sessions
-from sdcensus.web.database.verified import VerifiedTokens
 
 LONGEST_NAME = 80
 
@@ -67,17 +68,8 @@ class Accounts:
         )
         try:
             with self._link.writing() as connection:
-                connection.execute(
-                    insert(accounts).values(
-                        id=account.id,
-                        name=name,
-                        name_key=comparable(name),
-                        role=role.value,
-                        display_name=display_name,
-                        password_hash=hashed,
-                        created=account.created,
-                    )
-                )
+                row = {**asdict(account), "role": role.value, "name_key": comparable(name)}
+                connection.execute(insert(accounts).values(**row, password_hash=hashed))
                 about = f"{name} ({role.value})"
                 enter(connection, by, Action.ACCOUNT_ADDED, account.created, about=about)
         except IntegrityError:
@@ -105,9 +97,7 @@ class Accounts:
             row = _found(connection, name)
             if row.disabled is None:
                 now = self._link.clock()
-                connection.execute(
-                    update(accounts).where(accounts.c.id == row.id).values(disabled=now)
-                )
+                _change(connection, row.id, disabled=now)
                 connection.execute(delete(sessions).where(sessions.c.account == row.id))
                 enter(connection, by, Action.ACCOUNT_DISABLED, now, about=row.name)
         self._verified.drop_account(row.id)
@@ -118,9 +108,7 @@ class Accounts:
         with self._link.writing() as connection:
             row = _found(connection, name)
             if row.disabled is not None:
-                connection.execute(
-                    update(accounts).where(accounts.c.id == row.id).values(disabled=None)
-                )
+                _change(connection, row.id, disabled=None)
                 enter(connection, by, Action.ACCOUNT_ENABLED, self._link.clock(), about=row.name)
         return self.find(name)
 
@@ -133,9 +121,7 @@ class Accounts:
         account = self.find(name)
         hashed = self._hasher.hash(check_new_password(password, name=account.name))
         with self._link.writing() as connection:
-            connection.execute(
-                update(accounts).where(accounts.c.id == account.id).values(password_hash=hashed)
-            )
+            _change(connection, account.id, password_hash=hashed)
             connection.execute(delete(sessions).where(sessions.c.account == account.id))
             now = self._link.clock()
             enter(connection, by, Action.ACCOUNT_PASSWORD, now, about=account.name)
@@ -176,14 +162,8 @@ class Accounts:
 
 def account_of(row: AnyRow) -> Account:
     """The account that a row of its table stands for."""
-    return Account(
-        id=row.id,
-        name=row.name,
-        role=AccountRole(row.role),
-        display_name=row.display_name,
-        created=row.created,
-        disabled=row.disabled,
-    )
+    values = {member.name: getattr(row, member.name) for member in fields(Account)}
+    return Account(**{**values, "role": AccountRole(row.role)})
 
 
 def check_name(name: str) -> str:
@@ -215,6 +195,10 @@ def check_words(
     if any(unicodedata.category(sign) in {"Cc", "Cf", "Cs", "Zl", "Zp"} for sign in words):
         raise SpecError(f"The {what} has characters that cannot be seen. Type it again.")
     return words
+
+
+def _change(connection: Connection, identity: str, **values: object) -> None:
+    connection.execute(update(accounts).where(accounts.c.id == identity).values(values))
 
 
 def _row(connection: Connection, key: str) -> AnyRow | None:

@@ -7,32 +7,173 @@ any, from the beginning, and leaves an anchor in their place. Nobody's count is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, insert, select, text, update
+from sqlalchemy import (
+    Connection,
+    Select,
+    String,
+    delete,
+    func,
+    insert,
+    select,
+    text,
+    type_coerce,
+    update,
+)
 from sqlalchemy.exc import IntegrityError
 
 from sdcensus.errors import OutputError, Refused, SpecError
-from sdcensus.web.database.audit_proof import entry_hash, read_head, verified
 from sdcensus.web.database.link import Link, storable
 from sdcensus.web.database.records import (
     Action,
     Actor,
     Anchor,
     AuditEntry,
+    AuditFinding,
     AuditProof,
+    Damage,
     Head,
     Used,
     WrittenEntry,
 )
 from sdcensus.web.database.schema import (
+    FIRST_HASH,
+    AnyRow,
     audit,
     audit_anchors,
     audit_head,
     time_text,
 )
+
+_MOST_FINDINGS = 100
+_ROWS_AT_ONCE = 2_000
+_HASH = re.compile(r"[0-9a-f]{64}")
+
+
+def entry_hash(previous: str, entry: Mapping[str, object]) -> str:
+    """The hash of an entry: of the hash before it and of its members in one fixed writing."""
+    written = json.dumps(
+        entry, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str
+    )
+    return hashlib.sha256(bytes.fromhex(previous) + written.encode("utf-8")).hexdigest()
+
+
+def read_head(connection: Connection) -> Head:
+    """The end of the chain, as it was noted."""
+    row = connection.execute(select(audit_head.c.sequence, audit_head.c.hash)).one()
+    return Head(row.sequence, row.hash)
+
+
+def verified(connection: Connection, known: Head | None) -> AuditProof:
+    """Follow the chain from its first entry or its last anchor to its end."""
+    head = read_head(connection)
+    anchors = tuple(
+        Anchor(row.sequence, row.hash, row.removed, row.time)
+        for row in connection.execute(select(audit_anchors).order_by(audit_anchors.c.sequence))
+    )
+    last_anchor = anchors[-1] if anchors else None
+    start = Head(last_anchor.sequence, last_anchor.hash) if last_anchor else Head(0, FIRST_HASH)
+    walk = _Walk(start, known)
+    # Times as they stand there: somebody may have put something else in their place.
+    written = [
+        type_coerce(column, String).label("time") if column is audit.c.time else column
+        for column in audit.c
+    ]
+    rows = connection.execute(
+        select(*written).order_by(audit.c.sequence),
+        execution_options={"yield_per": _ROWS_AT_ONCE},
+    )
+    for row in rows:
+        walk.take(row)
+    walk.finish(head)
+    return AuditProof(
+        entries=walk.entries,
+        first=start.sequence + 1,
+        head=head,
+        anchors=anchors,
+        findings=tuple(walk.findings),
+    )
+
+
+class _Walk:
+    """The state of following a chain from one entry to the next."""
+
+    def __init__(self, start: Head, known: Head | None) -> None:
+        self._last = self._start = start
+        self._known = known
+        self.entries = 0
+        self.findings: list[AuditFinding] = []
+        self._compare_known(start)
+
+    def take(self, row: AnyRow) -> None:
+        """The next entry."""
+        self.entries += 1
+        entry = dict(row._mapping)
+        sequence, hashed = entry["sequence"], str(entry.pop("hash"))
+        if not isinstance(sequence, int) or not _HASH.fullmatch(hashed):
+            text = f"The number or the hash of an entry after {self._last.sequence} was changed."
+            self._find(self._last.sequence + 1, Damage.CHANGED, text)
+            return
+        if sequence <= self._start.sequence:
+            self._find(
+                sequence,
+                Damage.INSERTED,
+                f"Entry {sequence} was inserted: retention has removed everything up to"
+                f" {self._start.sequence}.",
+            )
+            return
+        expected = self._last.sequence + 1
+        if sequence > expected:
+            which = (
+                f"Entry {expected} is"
+                if sequence == expected + 1
+                else f"Entries {expected} to {sequence - 1} are"
+            )
+            self._find(expected, Damage.REMOVED, f"{which} missing.")
+        elif entry_hash(self._last.hash, entry) != hashed:
+            text = f"Entry {sequence} was changed, or the hash of the one before it was."
+            self._find(sequence, Damage.CHANGED, text)
+        # From here on the chain is followed as it stands, so that every place is found.
+        self._last = Head(sequence, hashed)
+        self._compare_known(self._last)
+
+    def finish(self, head: Head) -> None:
+        """The end of the table against the end that was noted, here and elsewhere."""
+        last = self._last
+        if last.sequence < head.sequence:
+            text = f"Entries {last.sequence + 1} to {head.sequence} are missing at the end."
+            self._find(last.sequence + 1, Damage.REMOVED, text)
+        elif last.sequence > head.sequence:
+            text = f"Entries {head.sequence + 1} to {last.sequence} were inserted at the end."
+            self._find(head.sequence + 1, Damage.INSERTED, text)
+        elif last.hash != head.hash:
+            text = f"The hash of the last entry, {last.sequence}, was changed."
+            self._find(last.sequence, Damage.CHANGED, text)
+        if self._known is not None and self._known.sequence > last.sequence:
+            text = f"Entry {self._known.sequence}, which was noted elsewhere, is missing."
+            self._find(last.sequence + 1, Damage.REMOVED, text)
+
+    def _compare_known(self, here: Head) -> None:
+        known = self._known
+        if known is not None and known.sequence == here.sequence and known.hash != here.hash:
+            self._find(
+                here.sequence,
+                Damage.CHANGED,
+                f"Entry {here.sequence} or one before it is not the one whose hash was noted"
+                " elsewhere.",
+            )
+
+    def _find(self, sequence: int, damage: Damage, text: str) -> None:
+        if len(self.findings) < _MOST_FINDINGS:
+            self.findings.append(AuditFinding(sequence, damage, text))
+
 
 #: The actions that count against a quota, and the outcomes with which they do.
 COUNTED = (Action.TABLE, Action.JOB, Action.DOWNLOAD)
@@ -92,15 +233,8 @@ def enter(
     connection: Connection, by: Actor, action: Action, now: datetime, *, about: str = ""
 ) -> None:
     """Enter one change of accounts or settings, in the transaction in which it happens."""
-    entry = AuditEntry(
-        who=by.who,
-        role=by.role,
-        action=action,
-        outcome="allowed",
-        reason=about,
-        request=by.request,
-    )
-    append_entries(connection, [entry], now)
+    allowed = AuditEntry(who=by.who, role=by.role, action=action, outcome="allowed", reason=about)
+    append_entries(connection, [replace(allowed, request=by.request)], now)
 
 
 class AuditLog:
@@ -153,7 +287,7 @@ class AuditLog:
         if action is not None:
             asked = asked.where(audit.c.action == Action.named(action).value)
         with self._link.reading() as connection:
-            return tuple(WrittenEntry(**row._mapping) for row in connection.execute(asked))
+            return _entries(connection, asked)
 
     def used(self, who: str, since: datetime, *, actions: Sequence[Action] = COUNTED) -> Used:
         """How many tables somebody was given since a time, and how many cells they had."""
@@ -191,13 +325,11 @@ class AuditLog:
         while first is not None and first <= last:
             asked = answered.where(number.between(first, last)).order_by(number).limit(at_once)
             with self._link.reading() as connection:
-                written_entries = tuple(
-                    WrittenEntry(**row._mapping) for row in connection.execute(asked)
-                )
-            if not written_entries:
+                entries = _entries(connection, asked)
+            if not entries:
                 return
-            yield written_entries
-            first = written_entries[-1].sequence + 1
+            yield entries
+            first = entries[-1].sequence + 1
 
     def verify(self, known: Head | None = None) -> AuditProof:
         """Follow the whole chain and say where it is broken.
@@ -249,6 +381,10 @@ class AuditLog:
                     about = f"{removed} entries up to {last}, kept {days} days"
                     enter(connection, by, Action.RETENTION, now, about=about)
                     return Anchor(anchor.sequence, anchor.hash, removed, now)
+
+
+def _entries(connection: Connection, asked: Select[Any]) -> tuple[WrittenEntry, ...]:
+    return tuple(WrittenEntry(**row._mapping) for row in connection.execute(asked))
 
 
 def _lock_head(connection: Connection) -> Head:

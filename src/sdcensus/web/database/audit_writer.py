@@ -7,7 +7,6 @@ import time
 from collections import deque
 from dataclasses import replace
 from itertools import islice
-from types import TracebackType
 
 from sdcensus.errors import OutputError, SdcensusError
 from sdcensus.web.database.audit import AuditLog
@@ -49,12 +48,7 @@ class AuditWriter:
     def __enter__(self) -> AuditWriter:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     @property

@@ -141,8 +141,8 @@ def _rows_of(connection: Connection) -> Rows:
 def _write_lines(link: Link, target: Path) -> None:
     with link.reading() as connection, open_private_file(target) as file:
         written = _Lines(file)
-        made = time_text(link.clock())
-        written.line({_KIND: _FORMAT, "version": len(STEPS), "made": made})
+        moment = time_text(link.clock())
+        written.line({_KIND: _FORMAT, "version": len(STEPS), "made": moment})
         rows = 0
         for table, row in _rows_of(connection):
             written.line({"table": table.name, "row": _plain(table, row)})

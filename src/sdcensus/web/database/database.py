@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-import secrets
 from datetime import timedelta
 from pathlib import Path
-from types import TracebackType
 
-from sqlalchemy import insert, select, text, update
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy import text, update
 
 from sdcensus.errors import InputError, OutputError
 from sdcensus.web.database.accounts import Accounts
 from sdcensus.web.database.audit import AuditLog, enter
 from sdcensus.web.database.backup import read_backup, write_backup
-from sdcensus.web.database.link import Clock, Link, open_link, utc_now
-from sdcensus.web.database.notices import Alarms, FeedbackBox
-from sdcensus.web.database.passwords import Hasher, Hashing, Patience
-from sdcensus.web.database.pseudonyms import Pseudonyms
+from sdcensus.web.database.link import Clock, Link, kept_key, open_link, utc_now
+from sdcensus.web.database.notices import Alarms, FeedbackBox, SavedTables
+from sdcensus.web.database.passwords import Hasher, Hashing, Patience, VerifiedTokens
 from sdcensus.web.database.records import Action, Actor, Restored
-from sdcensus.web.database.saved import SavedTables
 from sdcensus.web.database.schema import keys, migrate, version
 from sdcensus.web.database.served import Served
-from sdcensus.web.database.sessions import IDLE, LONGEST, Sessions
+from sdcensus.web.database.sessions import IDLE, LONGEST, Pseudonyms, Sessions
 from sdcensus.web.database.tokens import Tokens
-from sdcensus.web.database.verified import VerifiedTokens
 
 _TOKEN_KEY = "tokens"
 
@@ -107,12 +101,7 @@ class Database:
     def __enter__(self) -> Database:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     @property
@@ -183,16 +172,4 @@ def _reach(link: Link) -> None:
 
 def _token_key(link: Link) -> bytes:
     """The key of the checks in tokens; made when it is needed first."""
-    asked = select(keys.c.value).where(keys.c.name == _TOKEN_KEY)
-    with link.reading() as connection:
-        kept = connection.execute(asked).scalar_one_or_none()
-    if kept is not None:
-        return bytes(kept)
-    try:
-        with link.writing() as connection:
-            made = secrets.token_bytes(32)
-            connection.execute(insert(keys).values(name=_TOKEN_KEY, value=made))
-            return made
-    except IntegrityError:  # another process was faster
-        with link.reading() as connection:
-            return bytes(connection.execute(asked).scalar_one())
+    return kept_key(link, keys.c.name, _TOKEN_KEY)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import Column, Connection, Engine, create_engine, event, insert, select
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, SQLAlchemyError
 
@@ -124,7 +124,10 @@ def reason_of(error: Exception, secret: str) -> str:
     """The first line of what a database says, without statements, values or the password."""
     said = getattr(error, "orig", None) if isinstance(error, DBAPIError) else None
     text = str(said) if said is not None else "the database is too busy"
-    line = next((one.strip() for one in text.splitlines() if one.strip()), type(error).__name__)
+    line = next(
+        (part.strip() for part in text.splitlines() if part.strip()),
+        type(error).__name__,
+    )
     for hidden in {secret, unquote(secret)} - {""}:
         line = line.replace(hidden, "***")
     return line.rstrip(".")[:300]
@@ -267,3 +270,20 @@ def _prepare_postgresql(connection: Any, record: object) -> None:
         cursor.execute(f"SET lock_timeout = '{PATIENCE}s'")
         cursor.execute("SET timezone = 'UTC'")
     connection.commit()
+
+
+def kept_key(link: Link, names: Column[Any], name: str) -> bytes:
+    """Random bytes that a table keeps under a name, as ``value``; made when needed first."""
+    asked = select(names.table.c.value).where(names == name)
+    with link.reading() as connection:
+        kept = connection.execute(asked).scalar_one_or_none()
+    if kept is not None:
+        return bytes(kept)
+    key = secrets.token_bytes(32)
+    try:
+        with link.writing() as connection:
+            connection.execute(insert(names.table).values({names.name: name, "value": key}))
+        return key
+    except IntegrityError:  # another process was faster
+        with link.reading() as connection:
+            return bytes(connection.execute(asked).scalar_one())

@@ -1,19 +1,24 @@
-"""What the office should look at: alarms of the watch, and what people write to it."""
+"""What the office should look at: alarms of the watch, and what people write to it.
+
+And tables that people keep: the question, and how its answer is shown. Never an answer.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from datetime import timedelta
+from dataclasses import asdict
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import Column, Connection, Table, delete, func, insert, select, text, update
 
 from sdcensus.errors import OutputError, SpecError, UnknownName
+from sdcensus.web.database.accounts import check_words
 from sdcensus.web.database.audit import enter
 from sdcensus.web.database.link import Link, random_id, storable
-from sdcensus.web.database.records import Action, Actor, Alarm, Feedback
-from sdcensus.web.database.schema import AnyRow, alarms, feedback
+from sdcensus.web.database.records import Account, Action, Actor, Alarm, Feedback, SavedTable
+from sdcensus.web.database.schema import AnyRow, accounts, alarms, feedback, saved_tables
 
 LONGEST_FEEDBACK = 4_000
 _LONGEST_CONTACT = 200
@@ -102,21 +107,12 @@ class Alarms:
         Raises:
             UnknownName: There is no such alarm.
         """
-        asked = select(alarms).where(alarms.c.id == storable(alarm))
         with self._link.writing() as connection:
-            row = connection.execute(asked).one_or_none()
-            if row is None:
-                known = connection.execute(select(alarms.c.id)).scalars().all()
-                raise UnknownName("alarm", alarm[:40], known=known)
-            if row.acknowledged is None:
-                now = self._link.clock()
-                connection.execute(
-                    update(alarms)
-                    .where(alarms.c.id == row.id)
-                    .values(acknowledged=now, acknowledged_by=storable(by.who))
-                )
+            now = self._link.clock()
+            row, first = _marked(connection, alarms, "alarm", alarm, "acknowledged", by, now)
+            if first:
                 enter(connection, by, Action.ALARM, now, about=f"acknowledged {row.id}")
-            return _alarm_of(connection.execute(asked).one())
+            return _alarm_of(row)
 
     def apply_retention(self, days: int, *, by: Actor) -> int:
         """Remove the alarms that did not go on for some days; how many there were."""
@@ -164,15 +160,7 @@ class FeedbackBox:
                 raise OutputError(
                     f"{MOST_UNREAD:,} texts wait to be read by the office. Try again later."
                 )
-            connection.execute(
-                insert(feedback).values(
-                    id=kept.id,
-                    time=kept.time,
-                    text=kept.text,
-                    contact=kept.contact,
-                    question=kept.question,
-                )
-            )
+            connection.execute(insert(feedback).values(asdict(kept)))
         return kept
 
     def is_full(self) -> bool:
@@ -196,19 +184,10 @@ class FeedbackBox:
         Raises:
             UnknownName: There is no such text.
         """
-        asked = select(feedback).where(feedback.c.id == storable(identity))
         with self._link.writing() as connection:
-            row = connection.execute(asked).one_or_none()
-            if row is None:
-                known = connection.execute(select(feedback.c.id)).scalars().all()
-                raise UnknownName("feedback", identity[:40], known=known)
-            if row.read is None:
-                connection.execute(
-                    update(feedback)
-                    .where(feedback.c.id == row.id)
-                    .values(read=self._link.clock(), read_by=storable(by.who))
-                )
-            return Feedback(**connection.execute(asked).one()._mapping)
+            now = self._link.clock()
+            row, _ = _marked(connection, feedback, "feedback", identity, "read", by, now)
+            return Feedback(**row._mapping)
 
     def apply_retention(self, days: int, *, by: Actor) -> int:
         """Remove what was written before some days, read or not; how many texts there were."""
@@ -218,6 +197,28 @@ class FeedbackBox:
 def _is_full(connection: Connection) -> bool:
     unread = select(func.count()).select_from(feedback).where(feedback.c.read.is_(None))
     return int(connection.execute(unread).scalar_one()) >= MOST_UNREAD
+
+
+def _marked(
+    connection: Connection,
+    table: Table,
+    kind: str,
+    identity: str,
+    mark: str,
+    by: Actor,
+    now: datetime,
+) -> tuple[AnyRow, bool]:
+    """A row at which somebody has looked, and whether nobody had before."""
+    asked = select(table).where(table.c.id == storable(identity))
+    row = connection.execute(asked).one_or_none()
+    if row is None:
+        known = connection.execute(select(table.c.id)).scalars().all()
+        raise UnknownName(kind, identity[:40], known=known)
+    first = row._mapping[mark] is None
+    if first:
+        values = {mark: now, f"{mark}_by": storable(by.who)}
+        connection.execute(update(table).where(table.c.id == row.id).values(values))
+    return connection.execute(asked).one(), first
 
 
 def _remove_old(link: Link, table: Table, time: Column[Any], days: int, by: Actor) -> int:
@@ -233,5 +234,87 @@ def _remove_old(link: Link, table: Table, time: Column[Any], days: int, by: Acto
 
 
 def _alarm_of(row: AnyRow) -> Alarm:
-    values = dict(row._mapping)
-    return Alarm(**{**values, "explanation": json.loads(row.explanation)})
+    return Alarm(**{**row._mapping, "explanation": json.loads(row.explanation)})
+
+
+#: How many tables an account may keep.
+MOST_SAVED = 500
+_LONGEST_SAVED = 200_000
+_LONGEST_VIEW = 4_000
+
+
+class SavedTables:
+    """The saved tables of one database."""
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+
+    def add(
+        self, account: Account, name: str, question: str, view: Mapping[str, str] | None = None
+    ) -> SavedTable:
+        """Keep a question.
+
+        Args:
+            account: Whose it is.
+            name: How its owner calls it.
+            question: The text of the question.
+            view: How its answer is shown: rows, columns, tab and so on.
+
+        Raises:
+            SpecError: There are too many, or it is too long.
+        """
+        name = check_words(name, "name of the table", longest=200)
+        shown = {storable(key): storable(value) for key, value in (view or {}).items()}
+        written = json.dumps(shown, sort_keys=True, ensure_ascii=False)
+        if len(question) > _LONGEST_SAVED or len(written) > _LONGEST_VIEW:
+            raise SpecError("The question, or how it is shown, is too long to be saved.")
+        saved = SavedTable(
+            id=random_id(),
+            name=name,
+            question=storable(question),
+            view=shown,
+            created=self._link.clock(),
+        )
+        with self._link.writing() as connection:
+            # On PostgreSQL two of them at once must not both be the last that is allowed.
+            connection.execute(
+                select(accounts.c.id).where(accounts.c.id == account.id).with_for_update()
+            )
+            have = connection.execute(
+                select(func.count())
+                .select_from(saved_tables)
+                .where(saved_tables.c.account == account.id)
+            ).scalar_one()
+            if have >= MOST_SAVED:
+                raise SpecError(
+                    f"There are {have} saved tables, and no more are allowed. Remove one first."
+                )
+            row = {**asdict(saved), "account": account.id, "view": written}
+            connection.execute(insert(saved_tables).values(row))
+        return saved
+
+    def of(self, account: Account) -> tuple[SavedTable, ...]:
+        """The saved tables of an account, the newest first."""
+        with self._link.reading() as connection:
+            rows = connection.execute(
+                select(*(column for column in saved_tables.c if column.name != "account"))
+                .where(saved_tables.c.account == account.id)
+                .order_by(saved_tables.c.created.desc(), saved_tables.c.id)
+            ).all()
+        return tuple(SavedTable(**{**row._mapping, "view": json.loads(row.view)}) for row in rows)
+
+    def remove(self, account: Account, saved: str) -> None:
+        """Remove a saved table of an account.
+
+        Raises:
+            UnknownName: It has none of this id.
+        """
+        with self._link.writing() as connection:
+            gone = connection.execute(
+                delete(saved_tables).where(
+                    saved_tables.c.id == storable(saved), saved_tables.c.account == account.id
+                )
+            )
+        if not gone.rowcount:
+            known = [saved_table.id for saved_table in self.of(account)]
+            raise UnknownName("saved table", saved[:40], known=known)

@@ -83,6 +83,12 @@ AnyRow = Row[*tuple[Any, ...]]
 
 METADATA = MetaData()
 
+
+def _texts(*names: str) -> list[Column[str]]:
+    """Columns of texts, none of which is ever missing."""
+    return [Column(name, Text, nullable=False) for name in names]
+
+
 version = Table("sdcensus_version", METADATA, Column("version", Integer, nullable=False))
 
 #: Random bytes that the server needs again after a restart.
@@ -109,8 +115,7 @@ accounts = Table(
     # The name as it is compared: large and small letters are the same.
     Column("name_key", Text, nullable=False, unique=True),
     Column("role", String(20), nullable=False),
-    Column("display_name", Text, nullable=False),
-    Column("password_hash", Text, nullable=False),
+    *_texts("display_name", "password_hash"),
     Column("created", Instant, nullable=False),
     Column("disabled", Instant),
     CheckConstraint("role IN ('registered', 'staff')", name="accounts_role"),
@@ -131,12 +136,9 @@ tokens = Table(
     METADATA,
     Column("id", String(10), primary_key=True),
     Column("account", ForeignKey("accounts.id", ondelete="CASCADE"), nullable=False, index=True),
-    Column("name", Text, nullable=False),
-    Column("secret_hash", Text, nullable=False),
+    *_texts("name", "secret_hash"),
     Column("created", Instant, nullable=False),
-    Column("last_used", Instant),
-    Column("expires", Instant),
-    Column("revoked", Instant),
+    *(Column(name, Instant) for name in ("last_used", "expires", "revoked")),
 )
 
 saved_tables = Table(
@@ -144,9 +146,7 @@ saved_tables = Table(
     METADATA,
     Column("id", String(16), primary_key=True),
     Column("account", ForeignKey("accounts.id", ondelete="CASCADE"), nullable=False, index=True),
-    Column("name", Text, nullable=False),
-    Column("question", Text, nullable=False),
-    Column("view", Text, nullable=False),
+    *_texts("name", "question", "view"),
     Column("created", Instant, nullable=False),
 )
 
@@ -155,15 +155,11 @@ audit = Table(
     METADATA,
     Column("sequence", BigInteger, primary_key=True, autoincrement=False),
     Column("time", Instant, nullable=False),
-    Column("who", Text, nullable=False),
-    Column("role", Text, nullable=False),
+    *_texts("who", "role"),
     Column("action", String(40), nullable=False),
-    Column("spec_hash", Text, nullable=False),
-    Column("question", Text, nullable=False),
+    *_texts("spec_hash", "question"),
     Column("cells", BigInteger, nullable=False),
-    Column("format", Text, nullable=False),
-    Column("outcome", Text, nullable=False),
-    Column("reason", Text, nullable=False),
+    *_texts("format", "outcome", "reason"),
     Column("milliseconds", BigInteger, nullable=False),
     Column("request", Text, nullable=False),
     Column("hash", String(64), nullable=False),
@@ -195,8 +191,7 @@ alarms = Table(
     "alarms",
     METADATA,
     Column("id", String(16), primary_key=True),
-    Column("pattern", Text, nullable=False),
-    Column("who", Text, nullable=False),
+    *_texts("pattern", "who"),
     Column("score", Float(53), nullable=False),
     Column("explanation", Text, nullable=False),
     Column("first", Instant, nullable=False),
@@ -212,9 +207,7 @@ feedback = Table(
     METADATA,
     Column("id", String(16), primary_key=True),
     Column("time", Instant, nullable=False, index=True),
-    Column("text", Text, nullable=False),
-    Column("contact", Text, nullable=False),
-    Column("question", Text, nullable=False),
+    *_texts("text", "contact", "question"),
     Column("read_by", Text),
     Column("read", Instant),
 )
@@ -224,19 +217,12 @@ served = Table(
     "served",
     METADATA,
     Column("series", Text, primary_key=True),
-    Column("census", Text, nullable=False),
-    Column("reference_date", Text, nullable=False),
-    Column("data_version", Text, nullable=False),
+    *_texts("census", "reference_date", "data_version"),
     Column("key_version", BigInteger, nullable=False),
     Column("smallest_group", BigInteger),
-    Column("method", Text, nullable=False),
-    Column("method_version", Text, nullable=False),
+    *_texts("method", "method_version"),
     # The fingerprints of the methods, by what they count.
-    Column("settings", Text, nullable=False),
-    Column("secret_id", Text, nullable=False),
-    Column("package_version", Text, nullable=False),
-    Column("people", Text, nullable=False),
-    Column("store", Text, nullable=False),
+    *_texts("settings", "secret_id", "package_version", "people", "store"),
     Column("looks", Integer, nullable=False),
     # The menus that were ever open, a line each: a revision passes over all of them.
     Column("menus", Text, nullable=False),
@@ -249,8 +235,7 @@ served_events = Table(
     METADATA,
     Column("id", String(16), primary_key=True),
     Column("time", Instant, nullable=False),
-    Column("series", Text, nullable=False),
-    Column("name", Text, nullable=False),
+    *_texts("series", "name"),
     Column("kind", String(40), nullable=False),
     Column("data_version", Text, nullable=False),
     Column("key_version", BigInteger, nullable=False),

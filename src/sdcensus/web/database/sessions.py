@@ -1,20 +1,27 @@
-"""Sessions of browsers: a cookie that nobody guesses, of which only a hash is kept."""
+"""Sessions of browsers: a cookie that nobody guesses, of which only a hash is kept.
+
+And names for clients without an account, so that no address is ever stored. A name is made from the
+address with the key of the day. When the day is over its key is gone from the database, and nobody
+can tell any more which address was behind a name: not by trying all addresses either.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import hmac
+import ipaddress
 import re
 import secrets
+import threading
 from datetime import timedelta
 
 from sqlalchemy import delete, insert, or_, select, update
 
 from sdcensus.errors import SpecError
 from sdcensus.web.database.accounts import account_of
-from sdcensus.web.database.link import Link
-from sdcensus.web.database.records import Account, Session, StartedSession
-from sdcensus.web.database.schema import accounts, sessions
+from sdcensus.web.database.link import Link, kept_key, storable
+from sdcensus.web.database.records import NO_ACCOUNT, Account, Session, StartedSession
+from sdcensus.web.database.schema import accounts, daily_keys, sessions
 
 #: A session ends when nothing was asked for so long, and in any case after so long.
 IDLE = timedelta(minutes=60)
@@ -123,3 +130,53 @@ def _hash(identity: str) -> str:
 def _csrf(identity: str) -> str:
     """The token of a session, made from its id, so that no database needs to keep it."""
     return hmac.new(identity.encode("ascii"), b"sdcensus csrf", "sha256").hexdigest()
+
+
+_LENGTH = 16
+#: The part of an address of version 6 that is one household's or one office's.
+_HOUSEHOLD_BITS = 64
+
+
+class Pseudonyms:
+    """The names of today's clients."""
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+        self._lock = threading.Lock()
+        self._day, self._key = "", b""
+
+    def of(self, address: str) -> str:
+        """The name of a client for this day, such as ``~3f2a9c0d1b7e4a65``.
+
+        All processes on one database give the same name, before and after a restart.
+        """
+        now = self._link.clock()
+        day = now.date().isoformat()
+        with self._lock:
+            if day != self._day:
+                yesterday = (now - timedelta(days=1)).date().isoformat()
+                # The clock of another process may still be before midnight.
+                with self._link.writing() as connection:
+                    connection.execute(delete(daily_keys).where(daily_keys.c.day < yesterday))
+                self._day, self._key = day, kept_key(self._link, daily_keys.c.day, day)
+            key = self._key
+        digest = hmac.new(key, one_spelling(address).encode("utf-8"), "sha256").hexdigest()
+        return f"{NO_ACCOUNT}{digest[:_LENGTH]}"
+
+
+def one_spelling(address: str) -> str:
+    """An address as one client is recognised by it.
+
+    Examples:
+        >>> one_spelling("::ffff:192.0.2.7"), one_spelling("2001:db8::1:2:3")
+        ('192.0.2.7', '2001:db8::/64')
+    """
+    try:
+        known = ipaddress.ip_address(address)
+    except ValueError:
+        return storable(address, longest=200)
+    if isinstance(known, ipaddress.IPv4Address):
+        return str(known)
+    if known.ipv4_mapped is not None:
+        return str(known.ipv4_mapped)
+    return str(ipaddress.ip_network((int(known), _HOUSEHOLD_BITS), strict=False))

@@ -17,10 +17,9 @@ from sdcensus.errors import SpecError, UnknownName
 from sdcensus.web.database.accounts import account_of, check_words
 from sdcensus.web.database.audit import enter
 from sdcensus.web.database.link import Link, random_id
-from sdcensus.web.database.passwords import Hasher
+from sdcensus.web.database.passwords import Hasher, VerifiedTokens
 from sdcensus.web.database.records import AccessToken, Account, Action, Actor, MadeToken
 from sdcensus.web.database.schema import AnyRow, accounts, tokens
-from sdcensus.web.database.verified import VerifiedTokens
 
 #: How many tokens of an account may work at the same time.
 MOST_TOKENS = 20
