@@ -19,7 +19,7 @@ from sdcensus.model.spec.axis import make_axis
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.spec.universe import EVERYTHING, restrict
 from sdcensus.session.census.census import Census
-from sdcensus.session.publish.derived_cubes import derived
+from sdcensus.session.publish.counting import derived
 from sdcensus.testing.conformance import small_store, tabulate_request
 from sdcensus.testing.island import island as island_of
 from sdcensus.testing.small_census import SmallCensus

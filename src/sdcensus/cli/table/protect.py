@@ -147,15 +147,10 @@ def protect(
     """
     from sdcensus.model.spec.headings import heading_in
     from sdcensus.session.census.census import open_census
-    from sdcensus.session.protect.table import (
-        ProtectedFiles,
-        build_method,
-        protect_table,
-        published_spec,
-    )
+    from sdcensus.session.protect import own_groups, table as session
 
     output = Output(quiet=quiet)
-    files = ProtectedFiles(
+    files = session.ProtectedFiles(
         out=out, format=format, audit=audit, confidential=confidential, registry=registry
     )
     files.check()
@@ -164,14 +159,14 @@ def protect(
     check_language(census, language)
     language = language or next(iter(census.schema.census.languages), None)
     where = where.strip() or None if where else None
-    spec = published_spec(census, *listed(by), of=of, where=where, measure=measure.value)
-    chosen = build_method(
+    spec = session.published_spec(census, *listed(by), of=of, where=where, measure=measure.value)
+    chosen = session.build_method(
         method, census, of=of, then=listed(then), options=method_options, secret=secret
     )
     claims, began = chosen.claims(), time.perf_counter()
     with all_or_nothing(), Stages(output, f"counting {spec.title}") as stages:
         protect_spec = partial(
-            protect_table,
+            session.protect_table,
             census,
             method=chosen,
             engine=engine.value,
@@ -182,22 +177,15 @@ def protect(
         took = time.perf_counter() - began
         grouped = None
         if groups is not None:
-            from sdcensus.session.protect.own_groups import group_table
-
-            grouped = group_table(
-                protected,
-                groups,
-                protect_spec,
-                minimum_population=minimum_population or 0,
-                language=language,
+            least = minimum_population or 0
+            grouped = own_groups.group_table(
+                protected, groups, protect_spec, minimum_population=least, language=language
             )
         stages("writing", 0.0)
         title = heading_in(spec, census.schema.census.languages)
         written = replace(files, title=title, language=language).write(protected)
         if grouped is not None and groups_out is not None:
-            from sdcensus.session.protect.own_groups import write_grouped
-
-            written += write_grouped(
+            written += own_groups.write_grouped(
                 grouped,
                 groups_out,
                 provenance=protected.provenance,

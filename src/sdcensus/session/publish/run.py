@@ -35,8 +35,9 @@ from sdcensus.session.guard.guard import (
 )
 from sdcensus.session.policy.verdict import withholds_households
 from sdcensus.session.protect.smallest_group import GroupRule
+from sdcensus.session.publish.counting import count_tables
 from sdcensus.session.publish.last_files import LastFiles, write_last_files
-from sdcensus.session.publish.product_files import Maker, count_tables
+from sdcensus.session.publish.product_files import Maker
 from sdcensus.session.publish.resolution import Resolved, resolve
 from sdcensus.session.publish.schedule import Schedule, schedule
 from sdcensus.session.publish.workplace import (
