@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     )
     from sdcensus.client import connect as connect
     from sdcensus.errors import SdcensusError as SdcensusError
-    from sdcensus.formats.write.table_file import write_table as write_table
+    from sdcensus.formats.write import write_table as write_table
     from sdcensus.session import perturbation as perturbation, policy as policy, study as study
     from sdcensus.session.assess.assessment import assess as assess
     from sdcensus.session.census.census import (

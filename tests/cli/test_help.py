@@ -8,8 +8,8 @@ import pytest
 from typer.main import get_command
 
 from sdcensus import errors
-from sdcensus.cli.app import app
 from sdcensus.cli.shared.reference import help_pages, reference
+from sdcensus.cli.shared.run import app
 from tests.cli.conftest import ROOT, Run, Village
 
 PAGES = help_pages()

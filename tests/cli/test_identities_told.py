@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sdcensus.formats.write.table_file import write_table
+from sdcensus.formats.write import write_table
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.perturbation.schemes import scheme
 from sdcensus.session.census.census import Census

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from sdcensus.cli.shared.progress import Stages
+from sdcensus.cli.shared.console import Stages
 from sdcensus.session.census.census import load
 from sdcensus.store.secrets import read_secret, write_secret
 from tests.docs.pages import (

@@ -20,7 +20,7 @@ from sdcensus.session.census.census import Census, open_store
 from sdcensus.session.gate.gate import risks_of_menus
 from sdcensus.session.policy import conflicts, show
 from sdcensus.session.policy.design import design
-from sdcensus.session.protect.method_checks import exempting
+from sdcensus.session.protect.table import exempting
 from sdcensus.testing.island import SECRET
 from sdcensus.web.quotas import QuotaExceeded, Quotas
 from tests.documents.effects import Effect, Files, Way

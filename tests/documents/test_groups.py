@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from sdcensus.documents.groups import read_groups
 from sdcensus.errors import DocumentError, InputError
+from sdcensus.session.protect.own_groups import read_groups
 
 
 def written(folder: Path, text: str) -> Path:

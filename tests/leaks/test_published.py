@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from sdcensus.errors import SdcensusError
-from sdcensus.formats.write.table_file import write_table
+from sdcensus.formats.write import write_table
 from sdcensus.methods.additivity import Additivity
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.light_touch import LightTouch

@@ -13,9 +13,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from sdcensus.errors import SpecError
-from sdcensus.microdata.changes import Changes, NewValues, left_empty
 from sdcensus.microdata.derived_store import DerivedRecords, write_derived
-from sdcensus.microdata.method import Draws
+from sdcensus.microdata.method import Changes, Draws, NewValues, left_empty
 from sdcensus.model.progress import no_progress
 from sdcensus.model.published.provenance import Derivation
 from sdcensus.model.schema.variable import Entity, Role, Variable

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import chain, count
 from pathlib import Path
 
-from sdcensus.documents.schema.undeclared import universe_lines
+from sdcensus.documents.schema.universes import universe_lines
 from sdcensus.documents.toml.text import toml, toml_key
 from sdcensus.ingest.draft_columns import Profile
 from sdcensus.ingest.draft_guesses import Guess, concepts, guess, may_be_geography

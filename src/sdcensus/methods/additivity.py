@@ -159,15 +159,15 @@ class Additivity(Step):
             # Solvers are loaded when they are needed: that takes longer than most tables.
             from sdcensus.methods.nearest_additive import by_program
 
-            found = by_program(
+            nearest = by_program(
                 spec,
                 published,
                 blocked=self._blocked,
                 solver=Solver(self.solver),
                 steps=_MOST_NODES if exact else _AUTO_NODES,
             )
-            if found is not None:
-                return found
+            if nearest is not None:
+                return nearest
         if exact:
             raise SpecError(
                 f"{spec.title}: the nearest table that adds up was not proven within the allowed"

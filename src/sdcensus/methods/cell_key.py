@@ -44,8 +44,7 @@ from sdcensus.methods.perturbation.schemes import SCHEMES, strength
 from sdcensus.model.cube.cube import Accumulators, Cube, Origin
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.inference.knowledge import DeviationSupport
-from sdcensus.model.method.asked import Asked
-from sdcensus.model.method.parameter import Parameter, ValueKind
+from sdcensus.model.method.parameter import Asked, Parameter, ValueKind
 from sdcensus.model.perturbation.design import PerturbationDesign
 from sdcensus.model.perturbation.table import Lookup, Perturbation, PerturbationTable
 from sdcensus.model.published.claims import Claims
@@ -374,12 +373,12 @@ class CellKey(CellMethod):
 def _tables(exempt: object) -> tuple[TableSpec, ...]:
     """The tables whose cells are exempt; one may stand by itself."""
     tables = (exempt,) if isinstance(exempt, TableSpec | str) else exempt
-    found = tuple(tables) if isinstance(tables, Iterable) else (tables,)
-    if not all(isinstance(one, TableSpec) for one in found):
+    specs = tuple(tables) if isinstance(tables, Iterable) else (tables,)
+    if not all(isinstance(spec, TableSpec) for spec in specs):
         raise SpecError(
             "Exempt cells are given as tables, such as exempt=[census.spec('ed@district-total')]."
         )
-    return found
+    return specs
 
 
 def _weighted(cells: Accumulators, perturbed: Int64, spec: TableSpec) -> Int64:

@@ -69,12 +69,12 @@ def by_exchange(spec: TableSpec, published: Int64, *, blocked: int) -> Int64:
     rounds = min(max(_WORK // max(work, 1), _FEWEST_ROUNDS), _MOST_ROUNDS)
     for number in range(rounds + _LAST_ROUNDS):
         runs = [_runs(place, turn=number * _TURN) for place in places]
-        made = 0
+        exchanges = 0
         for row_axis, column_axis in itertools.combinations(range(len(places)), 2):
             if grid.sizes[row_axis] < grid.sizes[column_axis]:  # paths run over columns: few
                 row_axis, column_axis = column_axis, row_axis
             for step in sorted({1, blocked + 1}):
-                made += exchange(
+                exchanges += exchange(
                     values,
                     target,
                     grid,
@@ -85,7 +85,7 @@ def by_exchange(spec: TableSpec, published: Int64, *, blocked: int) -> Int64:
                     square=number < _SQUARE_ROUNDS,
                     draw=number if _SQUARE_ROUNDS < number < rounds else 0,
                 )
-        if not made and number >= rounds:
+        if not exchanges and number >= rounds:
             break
     return whole
 
@@ -100,7 +100,7 @@ def _allowed(inner: Int64, hashes: UInt64, blocked: int) -> Int64:
 
 def _position_hashes(axis: Axis) -> UInt64:
     """For each position of an axis, a number made from its variable and its leaves."""
-    found = np.zeros(len(axis.codes), dtype=np.uint64)
+    hashes = np.zeros(len(axis.codes), dtype=np.uint64)
     leaves: list[list[str]] = [[] for _ in axis.codes]
     for block in axis.blocks:
         of_leaf = block.start + block.group[axis.base]
@@ -110,8 +110,8 @@ def _position_hashes(axis: Axis) -> UInt64:
         names = sorted(inside) or ["", shown.code]  # a code without leaves stands for itself
         text = json.dumps([axis.variable.name, *names], ensure_ascii=False)
         digest = hashlib.blake2b(text.encode(), digest_size=8, person=b"adding-up").digest()
-        found[position] = int.from_bytes(digest, "little")
-    return found
+        hashes[position] = int.from_bytes(digest, "little")
+    return hashes
 
 
 def cell_hashes(spec: TableSpec) -> UInt64:

@@ -32,8 +32,7 @@ from sdcensus.model.cube.constraints import interior, with_totals
 from sdcensus.model.cube.cube import Cube, Origin
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.inference.knowledge import DeviationSupport
-from sdcensus.model.method.asked import Asked
-from sdcensus.model.method.parameter import Parameter
+from sdcensus.model.method.parameter import Asked, Parameter
 from sdcensus.model.perturbation.design import PerturbationDesign
 from sdcensus.model.perturbation.table import Lookup, Perturbation, PerturbationTable
 from sdcensus.model.published.claims import Claims

@@ -25,8 +25,7 @@ from sdcensus.methods.perturbation.order import scrambled
 from sdcensus.methods.perturbation.schemes import SCHEMES, STRENGTHS, scheme, strength
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.cube import Origin
-from sdcensus.model.method.asked import Asked
-from sdcensus.model.method.parameter import Parameter, ValueKind
+from sdcensus.model.method.parameter import Asked, Parameter, ValueKind
 from sdcensus.model.perturbation.design import PerturbationDesign
 from sdcensus.model.perturbation.table import (
     DeviationRow,
@@ -222,16 +221,16 @@ def lookup_cautions(
     lookup: Lookup, perturbation: PerturbationDesign | PerturbationTable
 ) -> list[str]:
     """What to know about noise that is looked up like this."""
-    made = []
+    parts = []
     if lookup.is_set_key and suits_independence(perturbation):
-        made.append(SET_KEYS + " It is for exchange; for publication leave the look-up out.")
+        parts.append(SET_KEYS + " It is for exchange; for publication leave the look-up out.")
     if lookup is Lookup.ASCENDING and suits_independence(perturbation):
-        made.append(
+        parts.append(
             "With the look-up 'ascending' the noise of a total depends on that of its parts:"
             " published parts almost never add up, and whoever knows the perturbation decodes most"
             " totals of large groups from their parts."
         )
-    return made
+    return parts
 
 
 def definitions_of(spec: TableSpec, origin: Origin, cells: ListedCells | None = None) -> UInt64:

@@ -24,8 +24,7 @@ from sdcensus.model.cube.sparse_cube import LARGEST_GRID, AnyCube, SparseCube
 from sdcensus.model.cube.sparse_stream import map_cells
 from sdcensus.model.cube.streamed_cells import StreamedCells
 from sdcensus.model.inference.knowledge import DeviationSupport
-from sdcensus.model.method.asked import Asked
-from sdcensus.model.method.parameter import Parameter, ValueKind
+from sdcensus.model.method.parameter import Asked, Parameter, ValueKind
 from sdcensus.model.perturbation.table import Perturbation
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.delivery import DeliveredAxis, delivered_axis

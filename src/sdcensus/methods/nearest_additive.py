@@ -145,7 +145,7 @@ class _Model:
         for row, coefficient in enumerate(stays):
             entries.append((tall + row * kept + each, changes + 2 * tall + each, coefficient))
         zero, none = np.zeros(kept), np.full(kept, np.inf)
-        rows, columns, values = (np.concatenate(one) for one in zip(*entries, strict=True))
+        rows, columns, values = (np.concatenate(column) for column in zip(*entries, strict=True))
         more = self._pieces(lengths, np.full(size, self.most))
         less = self._pieces(lengths, np.minimum(self.now, self.most))
         margins = np.tile(self.most // self.costs, 2)

@@ -83,7 +83,9 @@ def find_example(table: AnyTable) -> Example | None:
     best = _best(table, at_totals=True)
     if table.dense is not None and (best is None or best[0][0]):
         further = _best(table, at_totals=False)
-        best = min((one for one in (best, further) if one is not None), default=None, key=_rank)
+        best = min(
+            (ranked for ranked in (best, further) if ranked is not None), default=None, key=_rank
+        )
     return None if best is None else best[1]
 
 
@@ -119,7 +121,9 @@ def _told(example: Example, language: str) -> str:
         heading = axis_heading(example.axis, language)
         parts = said["example.counted"].format(count=len(example.parts), axis=heading)
     else:
-        values = [f"{label(code)} ({number_text(one, language)})" for code, one in example.parts]
+        values = [
+            f"{label(code)} ({number_text(value, language)})" for code, value in example.parts
+        ]
         parts = said["example.listed"].format(parts=joined(values, language))
     whole = said["example.total"]
     if not example.whole.is_total:
@@ -172,19 +176,19 @@ def _between(fine: Block, coarse: Block) -> Iterator[_Relation]:
 
 def _best(table: AnyTable, *, at_totals: bool) -> _Ranked | None:
     """The best example, at the totals of all other axes or anywhere."""
-    found: list[_Ranked] = []
+    ranked: list[_Ranked] = []
     for at, axis in enumerate(table.spec.axes):
         lines = _at_totals(table, at) if at_totals else _everywhere(table, at)
         if lines is None:
             continue
         for number, relation in enumerate(_relations(axis)):
-            one = _example(table, at, relation, lines)
-            if one is not None:
-                line, distance, zeros, example = one
+            candidate = _example(table, at, relation, lines)
+            if candidate is not None:
+                line, distance, zeros, example = candidate
                 many = len(example.parts)
                 rank = (many > MOST_LISTED, distance, many, zeros, at * 1_000_000 + number, line)
-                found.append((rank, example))
-    return min(found, default=None, key=_rank)
+                ranked.append((rank, example))
+    return min(ranked, default=None, key=_rank)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -230,7 +234,9 @@ def _everywhere(table: AnyTable, at: int) -> _Lines | None:
     for other, axis in enumerate(table.spec.axes):
         if other != at:
             outside = np.array([not code.is_total for code in axis.codes], dtype=np.int64)
-            distance += outside.reshape([-1 if one == other else 1 for one in range(len(shape))])
+            distance += outside.reshape(
+                [-1 if number == other else 1 for number in range(len(shape))]
+            )
     size = table.shape[at]
     values = np.moveaxis(table.published, at, -1).reshape(-1, size)
     missing = None
@@ -247,16 +253,16 @@ def _example(
     fails = parts.sum(axis=1) != whole
     if lines.missing is not None:
         fails &= ~lines.missing[:, relation.parts].any(axis=1) & ~lines.missing[:, relation.whole]
-    found = np.flatnonzero(fails)
-    if not found.size:
+    failing = np.flatnonzero(fails)
+    if not failing.size:
         return None
-    zeros = (parts[found] == 0).sum(axis=1)
-    order = np.lexsort((found, zeros, lines.distance[found]))
-    line = int(found[order[0]])
+    zeros = (parts[failing] == 0).sum(axis=1)
+    order = np.lexsort((failing, zeros, lines.distance[failing]))
+    line = int(failing[order[0]])
     axis = table.spec.axes[at]
     place = []
     if lines.distance[line]:
-        positions = [int(one) for one in np.unravel_index(line, lines.shape)]
+        positions = [int(position) for position in np.unravel_index(line, lines.shape)]
         for number, (other, position) in enumerate(zip(table.spec.axes, positions, strict=True)):
             if number != at and not other.codes[position].is_total:
                 place.append((other, other.codes[position]))

@@ -38,8 +38,7 @@ from sdcensus.methods.method import (
 from sdcensus.methods.perturbation.schemes import SCHEMES
 from sdcensus.model.cube.cube import Accumulators, Origin
 from sdcensus.model.cube.sparse_cube import AnyCube
-from sdcensus.model.method.asked import Asked
-from sdcensus.model.method.parameter import Parameter, ValueKind
+from sdcensus.model.method.parameter import Asked, Parameter, ValueKind
 from sdcensus.model.perturbation.table import Lookup
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.protected import Audit

@@ -25,8 +25,7 @@ from sdcensus.methods.method import (
 from sdcensus.methods.rounding import base_parameter, check_base, rounded_by_cell_key
 from sdcensus.model.cube.constraints import interior
 from sdcensus.model.cube.cube import Cube
-from sdcensus.model.method.asked import Asked
-from sdcensus.model.method.parameter import AREA, Parameter, ValueKind
+from sdcensus.model.method.parameter import AREA, Asked, Parameter, ValueKind
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.schema.schema import Combine, KeySpace
 from sdcensus.model.secret import Purpose, Secret

@@ -126,7 +126,7 @@ class WithholdSparse(Step):
         axis = area_axis(spec, self.area)
         areas = len(spec.axes[axis].codes) - spec.axes[axis].total
         values = np.moveaxis(table.published, axis, 0)[:areas]
-        others = spec.with_axes(one for at, one in enumerate(spec.axes) if at != axis)
+        others = spec.with_axes(kept for at, kept in enumerate(spec.axes) if at != axis)
         inside: Any = (slice(None), *interior(others))
         if all(axis.total for axis in others.axes):
             grand: Any = (slice(None), *(len(axis.codes) - 1 for axis in others.axes))

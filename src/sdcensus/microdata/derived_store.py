@@ -18,7 +18,7 @@ import numpy.typing as npt
 from sdcensus.errors import SpecError
 from sdcensus.kernels.cells.sparse import sort_cells
 from sdcensus.kernels.cells.tabulate import NO_ROW
-from sdcensus.microdata.changes import Changes, Mask, dropped_with_parents
+from sdcensus.microdata.method import Changes, Mask, dropped_with_parents
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.progress import Progress
 from sdcensus.model.published.provenance import Derivation

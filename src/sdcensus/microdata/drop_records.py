@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from sdcensus.errors import SpecError
-from sdcensus.microdata.changes import Changes
-from sdcensus.microdata.method import Draws
+from sdcensus.microdata.method import Changes, Draws
 from sdcensus.model.method.parameter import Parameter, ValueKind
 from sdcensus.model.progress import Progress
 from sdcensus.model.schema.variable import Entity

@@ -2,19 +2,117 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import ClassVar, Protocol, runtime_checkable
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
+from sdcensus.kernels.cells.tabulate import NO_ROW
 from sdcensus.kernels.keys.siphash import siphash24
-from sdcensus.microdata.changes import Changes
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.method.parameter import Parameter
 from sdcensus.model.progress import Progress
+from sdcensus.model.schema.variable import Entity, Variable
 from sdcensus.model.secret import Purpose
 from sdcensus.store.census_store import CensusStore
+from sdcensus.store.manifest import link_column, value_column
+
+Integers = npt.NDArray[Any]
+Rows = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class NewValues(Confidential):
+    """Other values of one variable for some records.
+
+    Attributes:
+        rows: The rows of the records, ascending; among those of the variable's own kind of unit.
+            A household that moves is one row: its persons have the area of their household.
+        values: For a variable with codes the position of the new code in its list, for a weight or
+            an amount the new fixed-point value.
+    """
+
+    rows: Rows
+    values: Integers
+
+    def __repr__(self) -> str:
+        return "<NewValues: confidential>"
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True, repr=False)
+class Changes(Confidential):
+    """What a method changes in a store.
+
+    Attributes:
+        dropped: The rows of the records that go, by kind of unit. What they hold goes with them.
+        codes: New codes, by variable.
+        amounts: New fixed-point values of weights and continuous variables, by variable.
+        added: Variables that the store does not have yet, such as a weight, with the fixed-point
+            value of each record of their kind.
+        figures: What the method tells the office about its work, as counts by name.
+    """
+
+    dropped: Mapping[Entity, Rows] = field(default_factory=dict)
+    codes: Mapping[str, NewValues] = field(default_factory=dict)
+    amounts: Mapping[str, NewValues] = field(default_factory=dict)
+    added: tuple[tuple[Variable, Integers], ...] = ()
+    figures: Mapping[str, int] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return "<Changes: confidential>"
+
+    def drops(self, entity: Entity, size: int) -> Mask:
+        """Which records of a kind the method itself drops."""
+        mask = np.zeros(size, dtype=bool)
+        if entity in self.dropped:
+            mask[self.dropped[entity]] = True
+        return mask
+
+    def columns(self) -> Iterator[tuple[str, str, NewValues]]:
+        """Each changed column: its variable, its name in the store, its new values."""
+        for variable, new in self.codes.items():
+            yield variable, variable, new
+        for variable, new in self.amounts.items():
+            yield variable, value_column(variable), new
+
+
+def dropped_with_parents(store: CensusStore, changes: Changes) -> dict[Entity, Mask]:
+    """For each kind of unit which records go: those of a method, and all that these hold.
+
+    A record whose parent goes cannot stay: it would lose its place. A parent whose records are all
+    gone stays; it may be a dwelling that is empty now.
+    """
+    gone: dict[Entity, Mask] = {}
+    for entity in store.schema.top_down:
+        mask = changes.drops(entity, store.rows(entity))
+        for parent in store.schema.parents(entity):
+            if parent in gone and store.has(entity, link_column(parent)):
+                link = store.raw(entity, link_column(parent))
+                held = link != NO_ROW
+                mask[held] |= gone[parent][link[held]]
+        gone[entity] = mask
+    return gone
+
+
+def left_empty(store: CensusStore, gone: Mapping[Entity, Mask]) -> dict[Entity, int]:
+    """How many records that stay have lost everything of a kind that they held, by kind."""
+    emptied: dict[Entity, Mask] = {}
+    for entity in store.schema.top_down:
+        for parent in store.schema.parents(entity):
+            if not store.has(entity, link_column(parent)):
+                continue
+            link = store.raw(entity, link_column(parent))
+            held = link != NO_ROW
+            size = store.rows(parent)
+            before = np.bincount(link[held], minlength=size)
+            after = np.bincount(link[held & ~gone[entity]], minlength=size)
+            lost = (before > 0) & (after == 0) & ~gone[parent]
+            emptied[parent] = emptied.get(parent, np.zeros(size, dtype=bool)) | lost
+    return {entity: int(mask.sum()) for entity, mask in emptied.items() if mask.any()}
+
 
 UInt64 = npt.NDArray[np.uint64]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sdcensus.formats.write.table_file import write_table
+from sdcensus.formats.write import write_table
 from sdcensus.store.secrets import write_secret
 from sdcensus.testing.island import SECRET, island_store
 from tests.attack.made import cell_key, combined, publish, questionnaire

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sdcensus.documents.schema.document import read_schema
-from sdcensus.documents.schema.undeclared import universe_lines
+from sdcensus.documents.schema.universes import universe_lines
 from sdcensus.errors import DocumentError
 from sdcensus.model.schema.schema import DeclaredUniverse, Schema
 from sdcensus.model.text import Text

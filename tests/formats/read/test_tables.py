@@ -15,13 +15,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from sdcensus.errors import InputError
+from sdcensus.formats import write
 from sdcensus.formats.read.tables import (
     read_published,
-    read_published_folder,
     scan_published,
 )
-from sdcensus.formats.write import table_file
-from sdcensus.formats.write.table_file import write_table
+from sdcensus.formats.write import write_table
 from sdcensus.model.published.table import AnyTable, SparseTable, Table
 from sdcensus.model.schema.schema import CensusInfo, Schema
 from sdcensus.model.schema.variable import Code, Entity, EntitySpec, Variable
@@ -79,7 +78,7 @@ def test_signs_are_read(tmp_path: Path, ending: str) -> None:
 def test_sparse_tables_are_read_as_sparse_ones(
     tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(table_file, "LARGEST_DENSE_GRID", 0)
+    monkeypatch.setattr(write, "LARGEST_DENSE_GRID", 0)
     one = sparse(table("area+parish", "sex", values=[0, 3, 0] * 7))
     found = read_published(publish(one, tmp_path / f"t{ending}")).table
     assert isinstance(found, SparseTable)
@@ -216,7 +215,7 @@ def test_a_description_of_another_table_is_noticed(tmp_path: Path) -> None:
 def test_confidential_files_among_published_ones_are_an_alarm(tmp_path: Path) -> None:
     text_file(tmp_path / "audit.csv", "sex,count,cell_key", "1,3,77")
     with pytest.raises(InputError, match="confidential file of the office"):
-        read_published_folder(tmp_path)
+        scan_published(tmp_path)
 
 
 def test_damaged_parquet_is_named(tmp_path: Path) -> None:
@@ -255,7 +254,7 @@ def test_code_lists_of_files_read_together_are_one(tmp_path: Path) -> None:
     text_file(tmp_path / "a.csv", "area,published", "N,1", "S,2", "_T,3")
     (tmp_path / "more").mkdir()
     text_file(tmp_path / "more" / "b.csv", "area,sex,published", "S,1,2", "W,1,5")
-    first, second = read_published_folder(tmp_path)
+    first, second = scan_published(tmp_path).tables
     assert (first.name, second.name) == ("a.csv", "more/b.csv")
     codes = [code.code for code in first.table.spec.axes[0].variable.codes]
     assert codes == ["N", "S", "W"]
@@ -309,22 +308,22 @@ def test_a_table_in_two_formats_is_read_once(tmp_path: Path) -> None:
 
 def test_folders_without_tables_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="does not exist"):
-        read_published_folder(tmp_path / "nowhere")
+        scan_published(tmp_path / "nowhere")
     with pytest.raises(InputError, match="no published table"):
-        read_published_folder(tmp_path)
+        scan_published(tmp_path)
     publish(table("sex"), tmp_path / "t.xlsx")
     with pytest.raises(InputError, match="only workbooks"):
-        read_published_folder(tmp_path)
+        scan_published(tmp_path)
     file = text_file(tmp_path / "x.txt", "hello")
     with pytest.raises(InputError, match="is a file"):
-        read_published_folder(file)
+        scan_published(file)
 
 
 def test_a_file_that_cannot_be_read_is_named_or_left_out(tmp_path: Path) -> None:
     publish(table("sex"), tmp_path / "good.csv")
     text_file(tmp_path / "bad.csv", "words,more", "a,b")
     with pytest.raises(InputError, match=r"bad\.csv"):
-        read_published_folder(tmp_path)
+        scan_published(tmp_path)
     found = scan_published(tmp_path, skip_unreadable=True)
     assert [table.name for table in found.tables] == ["good.csv"]
     assert [one.name for one in found.skipped] == ["bad.csv"]
@@ -334,7 +333,7 @@ def test_a_file_that_cannot_be_read_is_named_or_left_out(tmp_path: Path) -> None
 def test_the_noise_itself_among_published_files_is_an_alarm(tmp_path: Path, what: str) -> None:
     text_file(tmp_path / "noise.csv", f"count,{what},probability", "0,0,1.0")
     with pytest.raises(InputError, match="the noise itself"):
-        read_published_folder(tmp_path)
+        scan_published(tmp_path)
 
 
 @pytest.mark.parametrize("ending", ENDINGS)

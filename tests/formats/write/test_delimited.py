@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from sdcensus.errors import SpecError
-from sdcensus.formats.write import lines, write_delivered
+from sdcensus.formats.write import delimited, write_delivered
 from sdcensus.model.published.delivery import DeliveredTable
 from sdcensus.model.published.table import Mark
 from sdcensus.model.spec.document import spec_to_json
@@ -124,7 +124,7 @@ def test_any_words_are_read_back_by_the_csv_module(
         values=np.array(numbers[: 3 * len(codes)]).reshape(-1, 3),
     )
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lines, "BUFFER", buffer)
+        patch.setattr(delimited, "BUFFER", buffer)
         path = write_delivered(one, Path(folder), formats=["csv"])[0]
         with path.open(encoding="utf-8", newline="") as file:
             rows = list(csv.reader(file, strict=True))

@@ -26,7 +26,7 @@ import json, sys
 from pathlib import Path
 
 import sdcensus as sc
-from sdcensus.cli.shared.completion import complete_format
+from sdcensus.cli.shared.options import complete_format
 from sdcensus.cli.shared.run import run
 from sdcensus.documents.plan.help import plan_help
 from tests.session.publish.plans import new_office

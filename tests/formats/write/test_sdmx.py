@@ -20,7 +20,7 @@ from pysdmx.io import get_datasets, read_sdmx
 from sdcensus.formats.shared.arrow_columns import grid_positions
 from sdcensus.formats.write import write_delivered
 from sdcensus.formats.write.identifiers import at_least_one_axis, unique_codes
-from sdcensus.formats.write.sdmx_names import STATUS_OF, code_ids, sdmx_names
+from sdcensus.formats.write.sdmx_structure import STATUS_OF, code_ids, sdmx_names
 from sdcensus.model.published.delivery import NO_PARENT, DeliveredAxis, DeliveredTable
 from sdcensus.model.published.table import Mark
 from sdcensus.model.text import Text

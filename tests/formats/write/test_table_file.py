@@ -14,9 +14,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from sdcensus.errors import MissingExtra, OutputError, SpecError, UnknownName
+from sdcensus.formats import write
 from sdcensus.formats.read.tables import read_published
-from sdcensus.formats.write import table_file, write_delivered
-from sdcensus.formats.write.table_file import table_target, write_table
+from sdcensus.formats.write import table_target, write_delivered, write_table
 from sdcensus.model.cube.cube import Origin, finish
 from sdcensus.model.published.delivery import deliver, delivered_axis, heading_of
 from sdcensus.model.published.small_groups import SmallGroups
@@ -44,7 +44,7 @@ def written(folder: Path, published: AnyTable, ending: str = ".csv", **options: 
 @pytest.fixture
 def too_large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every sparse table is one that cannot be held."""
-    monkeypatch.setattr(table_file, "LARGEST_DENSE_GRID", 0)
+    monkeypatch.setattr(write, "LARGEST_DENSE_GRID", 0)
 
 
 # ---------------------------------------------------------------- the files of a delivery

@@ -16,8 +16,8 @@ from hypothesis import given, strategies as st
 from python_calamine import CalamineWorkbook
 
 from sdcensus.formats.shared import sheets as shared
-from sdcensus.formats.write import layout, write_delivered, xlsx
-from sdcensus.formats.write.layout import choose_layout, parts
+from sdcensus.formats.write import write_delivered, xlsx
+from sdcensus.formats.write.xlsx import PageLayout, choose_layout, parts
 from sdcensus.model.published.delivery import DeliveredTable
 from sdcensus.model.published.table import Mark
 from sdcensus.model.text import Text, plain_cell
@@ -91,12 +91,12 @@ def test_a_table_of_one_axis_or_none(tmp_path: Path, axes: Sequence[Any]) -> Non
 
 def test_axes_that_are_too_wide_go_down_the_rows() -> None:
     wide = axis("W", [str(at) for at in range(60)])
-    assert choose_layout(delivered(SEX, GEO, wide)) == layout.PageLayout((1, 0), (2,))
+    assert choose_layout(delivered(SEX, GEO, wide)) == PageLayout((1, 0), (2,))
     assert choose_layout(delivered(wide, wide_too := replace(wide, column="X"), GEO)) == (
-        layout.PageLayout((2, 0), (1,))
+        PageLayout((2, 0), (1,))
     )
-    assert choose_layout(delivered(wide, SEX)) == layout.PageLayout((0,), (1,))
-    assert choose_layout(delivered(wide_too, GEO, SEX, AGE)) == layout.PageLayout((1, 0), (2, 3))
+    assert choose_layout(delivered(wide, SEX)) == PageLayout((0,), (1,))
+    assert choose_layout(delivered(wide_too, GEO, SEX, AGE)) == PageLayout((1, 0), (2, 3))
 
 
 def test_signs_brackets_and_decimals(tmp_path: Path) -> None:

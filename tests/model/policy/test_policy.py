@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from sdcensus.documents.policy.exempt_sets import parse_record_set
+from sdcensus.documents.policy.sections import parse_record_set
 from sdcensus.errors import SpecError, UnknownName
 from sdcensus.model.policy.policy import (
     PRESETS,

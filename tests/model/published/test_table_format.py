@@ -12,6 +12,7 @@ import pytest
 
 from sdcensus.errors import SpecError, UnknownName
 from sdcensus.formats.write import write_delivered
+from sdcensus.model.method.registry import Announced
 from sdcensus.model.published import table_format as registry
 from sdcensus.model.published.table_format import (
     BUILT_IN,
@@ -27,6 +28,7 @@ from tests.formats.write.delivered_made import GEO, delivered
 
 LISTED = """
 import sys
+from sdcensus.model.method.registry import Announced
 from sdcensus.model.published.table_format import BUILT_IN, FORMAT_NAMES
 assert "px" in FORMAT_NAMES
 heavy = {"numpy", "numba", "pyarrow", "xlsxwriter", "importlib.metadata"} & set(sys.modules)
@@ -43,7 +45,7 @@ def test_names_are_known_without_anything_that_writes() -> None:
 
 
 def test_a_format_of_ours_is_found_without_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    def search() -> dict[str, str]:
+    def search() -> dict[str, Announced]:
         raise AssertionError("packages were searched")
 
     monkeypatch.setattr(registry, "_installed", search)
@@ -86,30 +88,30 @@ def test_other_names_lead_to_the_format() -> None:
 
 
 @pytest.fixture
-def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, str]]:
+def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Announced]]:
     """What other packages announce."""
-    announced: dict[str, str] = {}
+    announced: dict[str, Announced] = {}
     monkeypatch.setattr(registry, "_installed", lambda: announced)
     yield announced
     registry._declared.cache_clear()
 
 
-def test_a_package_that_announces_nothing_is_told(installed: dict[str, str]) -> None:
-    installed["gone"] = "no_such_module_at_all:FORMAT"
-    with pytest.raises(SpecError, match="'gone' cannot be loaded: No module named"):
+def test_a_package_that_announces_nothing_is_told(installed: dict[str, Announced]) -> None:
+    installed["gone"] = Announced("gone", "no_such_module_at_all:FORMAT", "other")
+    with pytest.raises(SpecError, match="'gone' of other cannot be loaded: ModuleNotFoundError"):
         table_format("gone")
-    installed["odd"] = "sdcensus.formats.write.px:PX"
+    installed["odd"] = Announced("odd", "sdcensus.formats.write.px:PX", "other")
     with pytest.raises(SpecError, match="no TableFormat that is called 'odd'"):
         table_format("odd")
 
 
-def test_a_name_of_ours_is_ours(installed: dict[str, str]) -> None:
-    installed["csv"] = "no_such_module_at_all:FORMAT"
+def test_a_name_of_ours_is_ours(installed: dict[str, Announced]) -> None:
+    installed["csv"] = Announced("csv", "no_such_module_at_all:FORMAT", "other")
     assert table_format("csv").label == "CSV"
 
 
 def test_a_table_with_more_cells_than_a_format_takes_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, installed: dict[str, str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, installed: dict[str, Announced]
 ) -> None:
     small = TableFormat(
         name="small",
@@ -120,7 +122,7 @@ def test_a_table_with_more_cells_than_a_format_takes_is_refused(
         write=table_format("csv").write,
     )
     monkeypatch.setattr("sdcensus.formats.write.px.SMALL", small, raising=False)
-    installed["small"] = "sdcensus.formats.write.px:SMALL"
+    installed["small"] = Announced("small", "sdcensus.formats.write.px:SMALL", "other")
     assert all_formats()[-1] is small
     with pytest.raises(SpecError, match="the format 'small' takes 2"):
         write_delivered(delivered(GEO), tmp_path, formats=["small"])

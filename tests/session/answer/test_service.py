@@ -33,7 +33,7 @@ from sdcensus.model.spec.question import Question
 from sdcensus.session.answer import form_names, open_service, question_of, render, told_example
 from sdcensus.session.answer.budgets import open_menu
 from sdcensus.session.policy import Outcome, ReasonCode
-from sdcensus.session.protect.method_checks import exempting
+from sdcensus.session.protect.table import exempting
 from sdcensus.testing.island import SECRET, island
 from tests.session.answer.services import METHOD, asked, published, service, values
 

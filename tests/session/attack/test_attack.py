@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from sdcensus.errors import OutputError, Refused, SpecError
-from sdcensus.formats.write.table_file import write_table
+from sdcensus.formats.write import write_table
 from sdcensus.model.published.table import PublishedTable
 from sdcensus.session.attack.attack import (
     Assumptions,

@@ -8,9 +8,7 @@ import pytest
 
 from sdcensus.errors import OutputError, Refused, SpecError
 from sdcensus.session.census.census import SECRET_VARIABLE
-from sdcensus.session.protect.files import ProtectedFiles
-from sdcensus.session.protect.method import build_method
-from sdcensus.session.protect.table import protect_table
+from sdcensus.session.protect.table import ProtectedFiles, build_method, protect_table
 from sdcensus.store.secrets import write_secret
 from sdcensus.testing.island import SECRET, island
 
@@ -49,7 +47,7 @@ def test_the_audit_goes_where_the_table_cannot_be_written(
     def full(*arguments: object, **options: object) -> None:
         raise OutputError("No space left on device")
 
-    monkeypatch.setattr("sdcensus.session.protect.files.write_table", full)
+    monkeypatch.setattr("sdcensus.session.protect.table.write_table", full)
     with pytest.raises(OutputError, match="No space"):
         ProtectedFiles(
             out=tmp_path / "table.csv", audit=tmp_path / "audit.csv", confidential=True

@@ -17,9 +17,9 @@ from sdcensus.attack.targets import targets_of
 from sdcensus.engine.memory import MemoryEngine
 from sdcensus.engine.requests import Tabulate
 from sdcensus.errors import InputError, Refused, SpecError
+from sdcensus.formats import write
 from sdcensus.formats.read.tables import read_published
-from sdcensus.formats.write import table_file
-from sdcensus.formats.write.table_file import write_table
+from sdcensus.formats.write import write_table
 from sdcensus.methods.additivity import Additivity
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.method import CellMethod, Method
@@ -158,7 +158,7 @@ def test_files_give_back_what_is_shown_hidden_and_zero(
 @pytest.fixture
 def too_large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every sparse table is one that cannot be held."""
-    monkeypatch.setattr(table_file, "LARGEST_DENSE_GRID", 0)
+    monkeypatch.setattr(write, "LARGEST_DENSE_GRID", 0)
 
 
 @pytest.fixture(scope="module")

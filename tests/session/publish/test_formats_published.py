@@ -30,8 +30,7 @@ from sdcensus.model.cube.cube import Cube
 from sdcensus.model.method.parameter import MethodOptions
 from sdcensus.model.published.table import Table
 from sdcensus.session.census.census import load, open_store
-from sdcensus.session.protect.method import build_method
-from sdcensus.session.protect.table import protect_table
+from sdcensus.session.protect.table import build_method, protect_table
 from sdcensus.store.secrets import write_secret
 from sdcensus.testing.island import SECRET
 from tests.session.publish.plans import Office

@@ -19,7 +19,7 @@ from sdcensus.model.spec.question import Question
 from sdcensus.session.answer import TableService
 from sdcensus.session.census.census import Census
 from sdcensus.session.commands import compile_program, finish
-from sdcensus.session.protect.published_spec import published_spec
+from sdcensus.session.protect.table import published_spec
 from sdcensus.session.publish.resolution import resolve
 from sdcensus.session.publish.run import PublishOptions, publish
 from tests.hamlet import SCHEMA, Hamlet, rows, write_hamlet

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sdcensus.errors import OutputError, Refused
-from sdcensus.formats.shared.files import new_file
+from sdcensus.formats.write import new_file
 from sdcensus.session.publish.workplace import MANIFEST, Finished, Workplace, WrittenFile
 from sdcensus.store.owner_only import is_owner_only
 

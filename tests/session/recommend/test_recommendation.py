@@ -17,8 +17,7 @@ from sdcensus.model.schema.variable import Code, Entity, Hierarchy, Level, Role
 from sdcensus.risk.looks.chance import recovery_with
 from sdcensus.session.census.census import Census
 from sdcensus.session.policy.code_rules import passes
-from sdcensus.session.protect.method import build_method
-from sdcensus.session.protect.table import protect_table
+from sdcensus.session.protect.table import build_method, protect_table
 from sdcensus.session.recommend.menus import MEAN_CELL
 from sdcensus.session.recommend.noise import SMALL_CELLS
 from sdcensus.session.recommend.recommendation import (

@@ -9,8 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sdcensus.cli.builder import account_audit
-from sdcensus.cli.builder.account_audit import say_proof
-from sdcensus.cli.builder.account_database import DatabaseOption, day, office, opened_database
+from sdcensus.cli.builder.account_audit import (
+    DatabaseOption,
+    day,
+    office,
+    opened_database,
+    say_proof,
+)
 from sdcensus.cli.shared.console import Output, plain_table, typed
 from sdcensus.cli.shared.options import Quiet, command_group, examples
 from sdcensus.errors import InputError
@@ -228,14 +233,14 @@ def tokens(name: _Name, database: DatabaseOption = None, quiet: Quiet = False) -
     """List the tokens of an account, without their secrets."""
     output = Output(quiet=quiet)
     with opened_database(database) as opened:
-        found = opened.tokens.of(opened.accounts.find(name))
-    if not found:
+        tokens = opened.tokens.of(opened.accounts.find(name))
+    if not tokens:
         output.say(f"{name} has no tokens.")
         return
     table = plain_table()
     for title in ("token", "name", "made", "last used", "until", "revoked"):
         table.add_column(title)
-    for token in found:
+    for token in tokens:
         days = (token.created, token.last_used, token.expires, token.revoked)
         table.add_row(token.id, token.name, *map(day, days))
     output.show(table)

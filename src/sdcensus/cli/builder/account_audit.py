@@ -1,20 +1,67 @@
-"""``sdcensus account audit``: the audit of a table builder, shown, proved and shortened."""
+"""``sdcensus account audit``: the audit of a table builder, shown, proved and shortened.
+
+Here is also how commands find the database of a table builder.
+"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sdcensus.cli.builder.account_database import DatabaseOption, office, opened_database
 from sdcensus.cli.shared.console import Output, plain_table
 from sdcensus.cli.shared.options import Quiet, command_group, examples
-from sdcensus.errors import InputError
+from sdcensus.errors import InputError, MissingExtra
 
 if TYPE_CHECKING:
-    from sdcensus.web.database import AuditProof, Head
+    from sdcensus.web.database import Actor, AuditProof, Database, Head
+
+
+DatabaseOption = Annotated[
+    str | None,
+    typer.Option(
+        "--database",
+        metavar="URL",
+        envvar="SDCENSUS_DATABASE",
+        help="The database of the server: a file (SQLite; builder.db in its state folder), or"
+        " postgresql://USER@HOST/DATABASE.",
+    ),
+]
+
+
+@contextmanager
+def opened_database(where: str | None, *, must_exist: bool = True) -> Iterator[Database]:
+    """The database that was named, for as long as it is needed."""
+    if not where:
+        raise typer.BadParameter(
+            "Say which database: --database FILE, or SDCENSUS_DATABASE in the environment."
+        )
+    try:
+        from sdcensus.web.database import Database
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("sdcensus"):
+            raise
+        raise MissingExtra("web", needed_for="The database of a table builder") from None
+    with Database.open(where, must_exist=must_exist) as database:
+        yield database
+
+
+def office() -> Actor:
+    """Whoever works here, for the audit."""
+    from sdcensus.web.database import COMMAND_LINE
+
+    return COMMAND_LINE
+
+
+def day(time: datetime | None) -> str:
+    """The day of a time; a dash where there is none."""
+    return "-" if time is None else f"{time:%Y-%m-%d}"
+
 
 app = command_group(
     "Look at the audit, prove it, or remove what is old.",

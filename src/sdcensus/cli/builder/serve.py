@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sdcensus.cli.builder.served import say_budget, say_offer
-from sdcensus.cli.shared.console import Output
+from sdcensus.cli.shared.console import Output, Stages
 from sdcensus.cli.shared.method_options import (
     CELL_KEY_OPTIONS,
     DEFAULT_METHOD,
@@ -23,7 +23,6 @@ from sdcensus.cli.shared.method_options import (
     with_method_options,
 )
 from sdcensus.cli.shared.options import Quiet, Store, examples
-from sdcensus.cli.shared.progress import Stages
 from sdcensus.cli.shared.run import Interrupted
 from sdcensus.errors import MissingExtra, SpecError
 

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sdcensus.cli.shared.console import Output, plain_table, typed
+from sdcensus.cli.shared.console import Output, Stages, plain_table, typed
 from sdcensus.cli.shared.options import Quiet, examples
-from sdcensus.cli.shared.progress import Stages
 from sdcensus.cli.shared.run import all_or_nothing
 from sdcensus.cli.shared.tables import show_cube
 from sdcensus.model.quantities import bytes_text, duration_text

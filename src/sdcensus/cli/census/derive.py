@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sdcensus.cli.shared.console import Output, plain_table, typed
+from sdcensus.cli.shared.console import Output, Stages, plain_table, typed
 from sdcensus.cli.shared.method_options import option_of
 from sdcensus.cli.shared.options import Quiet, SecretFile, Store, command_group, examples
-from sdcensus.cli.shared.progress import Stages
 from sdcensus.cli.shared.run import all_or_nothing
 from sdcensus.model.method.parameter import Declaration, Parameter, ValueKind
 from sdcensus.model.method.registry import Part, Registered

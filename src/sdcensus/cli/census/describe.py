@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sdcensus.cli.shared.completion import complete_variable
-from sdcensus.cli.shared.console import Output, plain_table
-from sdcensus.cli.shared.options import Language, Quiet, Store, examples
-from sdcensus.cli.shared.progress import Stages
-from sdcensus.errors import UnknownName
+from sdcensus.cli.shared.console import Output, Stages, plain_table
+from sdcensus.cli.shared.options import (
+    Language,
+    Quiet,
+    Store,
+    check_language,
+    complete_variable,
+    examples,
+)
 from sdcensus.model.quantities import bytes_text, share_text
 
 if TYPE_CHECKING:
@@ -66,13 +70,6 @@ def describe(
         show_description(output, store, description, language)
     if verify:
         output.say(f"\nAll {columns} columns are as they were when the census was loaded.")
-
-
-def check_language(census: Census, language: str | None) -> None:
-    """Refuse a language that the census does not have."""
-    known = census.schema.census.languages
-    if language is not None and language not in known:
-        raise UnknownName("language", language, known=known, where="In this census: ")
 
 
 def _verify(output: Output, census: Census) -> int:
@@ -192,8 +189,8 @@ def _show_codes(
     missing = any(code.is_missing for code in level.codes)
     if missing:
         table.add_column("means")
-    for one in above:
-        table.add_column(one.name, overflow="fold")
+    for coarser in above:
+        table.add_column(coarser.name, overflow="fold")
     for at, code in enumerate(level.codes):
         means = [str(code.kind).replace("_", " ") if code.is_missing else ""] if missing else []
         groups = [level.codes[level.group[at]].code for level in above]

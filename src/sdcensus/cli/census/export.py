@@ -8,9 +8,8 @@ from typing import Annotated
 
 import typer
 
-from sdcensus.cli.shared.console import Output, plain_table, typed
+from sdcensus.cli.shared.console import Output, Stages, plain_table, typed
 from sdcensus.cli.shared.options import Quiet, Store, examples
-from sdcensus.cli.shared.progress import Stages
 from sdcensus.cli.shared.run import all_or_nothing
 from sdcensus.model.quantities import bytes_text, duration_text
 
@@ -39,12 +38,12 @@ def export(
     output = Output(quiet=quiet)
     began = time.perf_counter()
     with all_or_nothing(), Stages(output, "opening the store") as stages:
-        made = export_store(store, out, replace=replace, progress=stages)
+        exported = export_store(store, out, replace=replace, progress=stages)
     output.say(f"Made {out} in {duration_text(time.perf_counter() - began)}. It is confidential.")
     sizes = plain_table()
     for heading in ("", "records", "columns", "files", "size"):
         sizes.add_column(heading, justify="right" if heading else "left")
-    for entity, dataset in made.manifest.datasets.items():
+    for entity, dataset in exported.manifest.datasets.items():
         sizes.add_row(
             entity.plural,
             f"{dataset.rows:,}",

@@ -8,9 +8,8 @@ from typing import Annotated
 
 import typer
 
-from sdcensus.cli.shared.console import Output, plain_table, typed
+from sdcensus.cli.shared.console import Output, Stages, plain_table, typed
 from sdcensus.cli.shared.options import Quiet, SecretFile, examples
-from sdcensus.cli.shared.progress import Stages
 from sdcensus.cli.shared.run import all_or_nothing
 from sdcensus.model.quantities import duration_text
 from sdcensus.model.vocabulary import OnProblem
@@ -92,13 +91,13 @@ def _say_proposals(output: Output, store: Path) -> None:
     from sdcensus.session.census.implied_codes import proposed_rules
 
     with Stages(output, "looking for rules that are not declared") as stages:
-        found = proposed_rules(open_store(store), progress=stages)
-    if not found:
+        rules = proposed_rules(open_store(store), progress=stages)
+    if not rules:
         return
     output.say(
         "\nThese combinations occur in no record, and the schema does not declare them. Put those"
         " into the schema that are rules and no coincidence, before anything is published: what"
         " follows from the rest of a question is then the same question, with the same number."
     )
-    for rule in found:
+    for rule in rules:
         output.say(rule.toml())

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sdcensus.cli.shared.console import Output, plain_table, typed
+from sdcensus.cli.shared.console import Output, Stages, plain_table, typed
 from sdcensus.cli.shared.options import Quiet, command_group, examples
-from sdcensus.cli.shared.progress import Stages
 from sdcensus.cli.shared.run import all_or_nothing
 from sdcensus.model.schema.source import FileFormat
 
@@ -90,7 +89,7 @@ def draft(
 
     output = Output(quiet=quiet)
     with all_or_nothing(), Stages(output, "looking at the files"):
-        made = draft_schema(
+        draft = draft_schema(
             files,
             out,
             format=None if file_format is None else file_format.value,
@@ -102,19 +101,19 @@ def draft(
             dictionary=dictionary,
             language=language,
         )
-    lists = len(made.code_lists)
+    lists = len(draft.code_lists)
     beside = f" and {lists} code list{'s' if lists != 1 else ''} beside it" if lists else ""
-    output.say(f"Wrote {made.path}{beside}.")
-    if made.schema is not None:
-        _show_schema(output, made.schema)
+    output.say(f"Wrote {draft.path}{beside}.")
+    if draft.schema is not None:
+        _show_schema(output, draft.schema)
     else:
-        output.say(f"It must be completed before it can be used: {made.mistakes}")
-    if made.guesses:
+        output.say(f"It must be completed before it can be used: {draft.mistakes}")
+    if draft.guesses:
         output.say(
-            f"\nLines of the schema with a guess: {made.guesses}. Look for the word 'guessed'."
+            f"\nLines of the schema with a guess: {draft.guesses}. Look for the word 'guessed'."
         )
     output.say("Complete the schema, then check it with:")
-    output.command(f"sdcensus schema check {typed(made.path)}")
+    output.command(f"sdcensus schema check {typed(draft.path)}")
 
 
 @app.command(

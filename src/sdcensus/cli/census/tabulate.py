@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sdcensus.cli.census.describe import check_language
-from sdcensus.cli.shared.console import Output
+from sdcensus.cli.shared.console import Output, Stages
 from sdcensus.cli.shared.options import (
     Axes,
     Confidential,
@@ -20,10 +19,10 @@ from sdcensus.cli.shared.options import (
     Store,
     Units,
     Where,
+    check_language,
     examples,
     listed,
 )
-from sdcensus.cli.shared.progress import Stages
 from sdcensus.cli.shared.run import all_or_nothing
 from sdcensus.cli.shared.tables import show_cube
 from sdcensus.errors import Refused

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sdcensus.cli.decision.attacked import say_found, say_scores
-from sdcensus.cli.shared.console import Output
+from sdcensus.cli.shared.console import Output, Stages
 from sdcensus.cli.shared.options import Confidential, Quiet, examples, listed
-from sdcensus.cli.shared.progress import Stages
 from sdcensus.cli.shared.run import all_or_nothing
 from sdcensus.errors import Refused, SpecError
 from sdcensus.model.quantities import bytes_text

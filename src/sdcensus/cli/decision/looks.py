@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sdcensus.cli.shared.console import Output, plain_table
+from sdcensus.cli.shared.console import Output, Stages, plain_table
 from sdcensus.cli.shared.options import Quiet, Store, Units, examples, listed
-from sdcensus.cli.shared.progress import Stages
 from sdcensus.errors import SpecError
 from sdcensus.model.policy.rules import BROKEN_DOWN
 from sdcensus.model.quantities import limit_text, share_text
@@ -142,7 +141,7 @@ def _show_groups(
     names: list[str],
 ) -> None:
     """What budgets do not cover: groups that the tables together break down."""
-    from sdcensus.cli.shared.broken_down import show_broken_down
+    from sdcensus.cli.shared.tables import show_broken_down
     from sdcensus.session.gate.broken_down import (
         broken_down_in_plan,
         broken_down_in_policy,

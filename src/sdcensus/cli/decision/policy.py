@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sdcensus.cli.shared.console import Output, plain_table, typed
+from sdcensus.cli.shared.console import Output, Stages, plain_table, typed
 from sdcensus.cli.shared.options import (
     Axes,
     Confidential,
@@ -20,7 +20,6 @@ from sdcensus.cli.shared.options import (
     examples,
     listed,
 )
-from sdcensus.cli.shared.progress import Stages
 from sdcensus.cli.shared.run import all_or_nothing
 from sdcensus.errors import OutputError, Refused
 from sdcensus.model.vocabulary import UserRole
@@ -84,10 +83,10 @@ def check(
         output.say("\nTo be changed: serve does not open this", style="bold")
         for line in ties:
             output.say(f"  {line}")
-    found = (*looks_between_units(read), *conflicts(read))
-    if found:
+    warnings = (*looks_between_units(read), *conflicts(read))
+    if warnings:
         output.say("\nWorth a look", style="bold")
-        for sentence in found:
+        for sentence in warnings:
             output.say(f"  {sentence}")
     _show_looks(output, read, of, role, scheme)
     _show_groups(output, census, read, of, role, scheme)
@@ -111,7 +110,7 @@ def _show_groups(
     role: UserRole,
     scheme: str | None,
 ) -> None:
-    from sdcensus.cli.shared.broken_down import show_broken_down
+    from sdcensus.cli.shared.tables import show_broken_down
     from sdcensus.session.gate.broken_down import broken_down_in_policy
     from sdcensus.session.looks.budget import named_noise
 

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sdcensus.cli.shared.completion import complete_axes
-from sdcensus.cli.shared.console import Output, plain_table, typed
-from sdcensus.cli.shared.options import Quiet, Store, Units, examples, listed
-from sdcensus.cli.shared.progress import Stages
+from sdcensus.cli.shared.console import Output, Stages, plain_table, typed
+from sdcensus.cli.shared.options import Quiet, Store, Units, complete_axes, examples, listed
 from sdcensus.cli.shared.run import all_or_nothing
 from sdcensus.errors import SpecError
 

@@ -30,9 +30,8 @@ from sdcensus.cli.perturbation.tables import (
     show_probabilities,
     show_relaxed,
 )
-from sdcensus.cli.shared.console import Output, typed
+from sdcensus.cli.shared.console import Output, Stages, typed
 from sdcensus.cli.shared.options import Quiet, SecretFile, examples, listed
-from sdcensus.cli.shared.progress import Stages
 from sdcensus.cli.shared.run import all_or_nothing
 from sdcensus.errors import SpecError, UnknownName
 from sdcensus.model.vocabulary import ExchangeFormat, Relax
@@ -338,7 +337,7 @@ def _stays(text: str | None) -> float | list[float] | None:
     if text is None:
         return None
     try:
-        values = [float(Fraction(one)) for one in listed(text)]
+        values = [float(Fraction(number)) for number in listed(text)]
         if not values:
             raise ValueError
     except (ValueError, ZeroDivisionError, OverflowError):
@@ -354,7 +353,7 @@ def _zeros(text: str, smallest: int) -> dict[int, float]:
     try:
         if ":" not in text:
             return {smallest: float(Fraction(text))}
-        pairs = [one.split(":") for one in listed(text)]
+        pairs = [pair.split(":") for pair in listed(text)]
         shares = {int(target): float(Fraction(share)) for target, share in pairs}
         if len(shares) != len(pairs):
             raise ValueError

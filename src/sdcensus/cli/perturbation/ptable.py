@@ -26,9 +26,8 @@ from sdcensus.cli.perturbation.tables import (
     show_probabilities,
     show_relaxed,
 )
-from sdcensus.cli.shared.console import Output
+from sdcensus.cli.shared.console import Output, Stages
 from sdcensus.cli.shared.options import Quiet, SecretFile, command_group, examples
-from sdcensus.cli.shared.progress import Stages
 from sdcensus.cli.shared.run import all_or_nothing
 from sdcensus.errors import DocumentError, Mistake, SpecError
 from sdcensus.model.vocabulary import ExchangeFormat, PerturbationChart
@@ -110,9 +109,9 @@ def show(
     key = None if secret is None else office_secret(secret)
     chosen = None if file_format is None else file_format.value
     with Stages(output, "looking at the table"):
-        found = session.find(what, format=chosen, repeat=repeat)
-        summary = session.summarise(found.perturbation, secret=key)
-    output.say(f"{found.title}: confidential", style="bold")
+        source = session.find(what, format=chosen, repeat=repeat)
+        summary = session.summarise(source.perturbation, secret=key)
+    output.say(f"{source.title}: confidential", style="bold")
     output.say(in_words(summary))
     rows = rows_up_to(summary, counts)
     show_probabilities(output, rows)
@@ -127,10 +126,10 @@ def show(
 
         with all_or_nothing(), Stages(output, "drawing"):
             written = write_pictures(
-                found.perturbation,
+                source.perturbation,
                 summary,
                 plot,
-                title=f"Perturbation table {found.title}",
+                title=f"Perturbation table {source.title}",
                 charts=[perturbation_chart.value for perturbation_chart in chart or ()],
             )
         output.say()

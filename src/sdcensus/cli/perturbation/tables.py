@@ -94,7 +94,7 @@ def show_lookups(output: Output, summary: Summary) -> None:
         of = risk.coupling
         table.add_row(
             f"{risk.name} (default)" if risk.is_default else risk.name,
-            *(probability(one, 3) for one in (of.gap_is_zero, of.guess_part, of.guess_both)),
+            *(probability(chance, 3) for chance in (of.gap_is_zero, of.guess_part, of.guess_both)),
             f"{of.uncertainty_bits:.2f}",
             style="bold" if risk.is_default else None,
         )

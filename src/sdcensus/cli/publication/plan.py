@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sdcensus.cli.publication.publish import Memory, PlanFile, PublishedFolder, Threads
-from sdcensus.cli.shared.console import Output, plain_table, typed
+from sdcensus.cli.shared.console import Output, Stages, plain_table, typed
 from sdcensus.cli.shared.options import Quiet, SecretFile, Store, command_group, examples
-from sdcensus.cli.shared.progress import Stages
 from sdcensus.cli.shared.run import all_or_nothing
 from sdcensus.model.quantities import bytes_text, duration_text
 
@@ -132,7 +131,7 @@ def check(
 
 def _show_risk(output: Output, found: PlanCheck) -> None:
     """What the plan would give away, and what keeps it from being published."""
-    from sdcensus.cli.shared.broken_down import show_broken_down
+    from sdcensus.cli.shared.tables import show_broken_down
 
     output.say("\nNoise against the look budget", style="bold")
     for look in found.looks:

@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
-from sdcensus.cli.shared.console import Output
+from sdcensus.cli.shared.console import Output, Stages
 from sdcensus.cli.shared.options import Quiet, examples
-from sdcensus.cli.shared.progress import Stages
 from sdcensus.errors import InputError
 from sdcensus.model.quantities import bytes_text
 

@@ -11,8 +11,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 from typer.core import TyperCommand
 
-from sdcensus.cli.shared.completion import complete_axes, complete_variable
-from sdcensus.cli.shared.options import listed
+from sdcensus.cli.shared.options import complete_axes, complete_variable, listed
 from sdcensus.model.method.parameter import (
     Declaration,
     MethodOptions,

@@ -13,8 +13,7 @@ from typing import Any
 import typer
 from typer.main import get_command
 
-from sdcensus.cli.app import app
-from sdcensus.cli.shared.run import DEBUG, OTHER_EXIT_CODES
+from sdcensus.cli.shared.run import DEBUG, OTHER_EXIT_CODES, app
 from sdcensus.errors import SdcensusError
 
 _WIDTH = 80
@@ -76,8 +75,8 @@ def _pages(command: Any, name: str, parent: Any) -> Iterator[tuple[str, str]]:
         if parameter.name in _BY_SHELL:
             parameter.hidden = True
     yield name, command.get_help(context)
-    for inner, one in getattr(command, "commands", {}).items():
-        yield from _pages(one, f"{name} {inner}", context)
+    for inner, subcommand in getattr(command, "commands", {}).items():
+        yield from _pages(subcommand, f"{name} {inner}", context)
 
 
 def _exit_codes() -> str:

@@ -1,4 +1,7 @@
-"""Running a command: what it answers when something goes wrong.
+"""The commands as one program, and what it answers when something goes wrong.
+
+A command is loaded when it is asked for: most of the time that a small command takes would else go
+into reading what all the others are.
 
 Errors that a user can do something about are one line on stderr and an exit code by their kind.
 A traceback is never shown on its own: it may quote a line of a census file.
@@ -11,19 +14,145 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from types import FrameType
-from typing import Any, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperGroup
 from typer.main import get_command
 
-from sdcensus.cli.shared.completion import words_of_bash
+from sdcensus._version import __version__
 from sdcensus.cli.shared.console import prepare_streams, show_error
+from sdcensus.cli.shared.options import examples, words_of_bash
 from sdcensus.errors import SdcensusError
+
+#: Every command in the order of the help, which shows this line of each.
+COMMANDS = {
+    "demo": "Make a fictional country and try it.",
+    "load": "Check census files and write the store.",
+    "export": "Write a store as encoded parquet.",
+    "describe": "Show what a store holds.",
+    "derive": "Make a store from a store.",
+    "tabulate": "Count a table exactly.",
+    "protect": "Protect a table and write it.",
+    "publish": "Publish all tables of a plan.",
+    "fill": "Put published values into a workbook.",
+    "verify": "Check the files of a publication.",
+    "approve": "Put two names under a publication.",
+    "recommend": "Propose scheme, policy, tables.",
+    "assess": "Measure risk and utility of a table.",
+    "compare": "Compare methods on your own tables.",
+    "looks": "How often tables together look at a cell.",
+    "attack": "Attack published tables as an intruder.",
+    "serve": "Open the table builder in the browser.",
+    "plan": "Draft a plan of tables, or check one.",
+    "policy": "Check a policy, or ask it about a table.",
+    "schema": "Draft or check a schema.",
+    "secret": "Make, check or restore the office secret.",
+    "ptable": "Design and look at perturbation tables.",
+    "account": "Accounts and audit of a table builder.",
+}
+
+#: The folders in which commands stand.
+_ROOMS = {
+    name: room
+    for room, names in {
+        "census": ("demo", "load", "export", "describe", "derive", "tabulate", "schema", "secret"),
+        "table": ("protect", "assess", "compare"),
+        "perturbation": ("ptable",),
+        "decision": ("recommend", "policy", "looks", "attack"),
+        "publication": ("plan", "publish", "fill", "verify", "approve"),
+        "builder": ("serve", "account"),
+    }.items()
+    for name in names
+}
+
+
+class _Loaded(Mapping[str, Any]):
+    """The commands by their names, each loaded when somebody looks it up."""
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in COMMANDS:
+            raise KeyError(name)
+        return _load(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(COMMANDS)
+
+    def __len__(self) -> int:
+        return len(COMMANDS)
+
+
+@cache
+def _load(name: str) -> Any:
+    """A command: the function of the module of its name, or the commands of that module."""
+    module = import_module(f"sdcensus.cli.{_ROOMS[name]}.{name}")
+    several = getattr(module, "app", None)
+    whole = typer.Typer(rich_markup_mode=None, add_completion=False)
+    if several is None:
+        command = getattr(module, name)
+        settings = {"epilog": module.EXAMPLES, "short_help": COMMANDS[name]}
+        whole.command(name, cls=getattr(command, "command_class", None), **settings)(command)
+        return get_command(whole)
+    whole.add_typer(several, name=name, short_help=COMMANDS[name])
+    # A program of one group of commands: the group is what is wanted.
+    return get_command(whole).commands[name]  # type: ignore[attr-defined]
+
+
+class _Commands(TyperGroup):
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands = _Loaded()  # type: ignore[assignment]
+
+
+app = typer.Typer(
+    name="sdcensus",
+    cls=_Commands,
+    help="Publish tables and microdata of a census without giving anyone away.",
+    epilog=examples(
+        "sdcensus demo",
+        "sdcensus schema draft persons.sav --out census",
+        "sdcensus secret new office.secret --sheet office-secret-sheet.txt",
+        "sdcensus load census/schema.toml --out census.store --secret office.secret",
+        "sdcensus tabulate census.store --by ed@parish,sex,age@five_year",
+        "sdcensus recommend census.store",
+        "sdcensus protect census.store --by ed,sex --method cell-key --out t.xlsx",
+        "sdcensus assess census.store --by ed@parish,sex --out check",
+        "sdcensus attack published/",
+        "sdcensus COMMAND --help",
+    ),
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    add_completion=True,
+    context_settings={"help_option_names": ["--help", "-h"]},
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"sdcensus {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def start(
+    context: typer.Context,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_version, is_eager=True, help="Show the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """Publish tables and microdata of a census without giving anyone away."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
 
 #: Set to 1, this variable of the environment shows tracebacks.
 DEBUG = "SDCENSUS_DEBUG"
@@ -88,9 +217,6 @@ def run(arguments: Sequence[str] | None = None) -> int:
 @cache
 def _program() -> Any:
     """All commands, put together once: for a single line that is most of the work."""
-    # Here and not above: the commands use this module.
-    from sdcensus.cli.app import app
-
     return get_command(app)
 
 
@@ -121,12 +247,12 @@ def _termination_as_exception() -> Iterator[None]:
     heard = [
         number for number in numbers if number and signal.getsignal(number) is not signal.SIG_IGN
     ]
-    before = {one: signal.signal(one, end) for one in heard}
+    before = {number: signal.signal(number, end) for number in heard}
     try:
         yield
     finally:
-        for one, old in before.items():
-            signal.signal(one, old)
+        for number, old in before.items():
+            signal.signal(number, old)
 
 
 def _explained(text: str, exit_code: int) -> int:

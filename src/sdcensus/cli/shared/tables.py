@@ -11,14 +11,20 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from rich.table import Table
+from rich.table import Table as DrawnTable
 
 from sdcensus.cli.shared.console import Output, plain_table
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from sdcensus.model.cube.sparse_cube import AnyCube, SparseCube
+    from sdcensus.model.published.table import AnyTable, SparseTable, Table
     from sdcensus.model.spec.axis import Axis, AxisCode
     from sdcensus.model.spec.table_spec import TableSpec
+    from sdcensus.session.census.census import Census
+    from sdcensus.session.gate.broken_down import BrokenDown
+
 
 #: Longer tables belong into a file.
 MOST_LINES = 2_000
@@ -125,7 +131,7 @@ class Drawing:
                 return at
         return None
 
-    def _layer(self, rows: int, columns: int | None, fixed: Mapping[int, int]) -> Table:
+    def _layer(self, rows: int, columns: int | None, fixed: Mapping[int, int]) -> DrawnTable:
         """One layer: the codes of the other axes are fixed."""
         axes = self.spec.axes
         table = plain_table()
@@ -156,8 +162,8 @@ class Drawing:
 
         axes = self.spec.axes
         layers = [
-            f"{_heading(axes[at], self.language)}: {self._label(axes[at].codes[one])}"
-            for at, one in fixed.items()
+            f"{_heading(axes[at], self.language)}: {self._label(axes[at].codes[position])}"
+            for at, position in fixed.items()
         ]
         sides = [_heading(axes[at], self.language) for at in (rows, columns) if at is not None]
         return ". ".join([*layers, layer_heading(self.spec, sides, self.language)])
@@ -169,7 +175,9 @@ class Drawing:
         """Every cell on a line of its own."""
         axes = self.spec.axes
         for at in itertools.product(*(range(size) for size in self.spec.shape)):
-            labels = [self._label(axis.codes[one]) for axis, one in zip(axes, at, strict=True)]
+            labels = [
+                self._label(axis.codes[position]) for axis, position in zip(axes, at, strict=True)
+            ]
             yield labels, self.text(at)
 
 
@@ -226,3 +234,95 @@ def weight_text(number: int, decimals: int) -> str:
     """
     exact = Decimal(number).scaleb(-decimals)
     return f"{exact:,.{min(decimals, 1)}f}"
+
+
+def show_published(output: Output, table: AnyTable, *, language: str | None = None) -> None:
+    """Draw a published table; of a sparse one the cells that are not published as 0."""
+    from sdcensus.model.published.table import SparseTable
+
+    if output.quiet:
+        return
+    if isinstance(table, SparseTable):
+        rows = _listed_rows(table, language)
+        show_list(output, rows, table.spec.axes, "published", language)
+        output.say(table.absent.show(language))
+        return
+    published_drawing(table, language=language).show(output)
+
+
+def published_drawing(table: Table, *, language: str | None = None) -> Drawing:
+    """How a published table is drawn."""
+    from sdcensus.model.published.table import IN_PLACE, Mark
+
+    def text(at: tuple[int, ...]) -> str:
+        mark = Mark.NONE if table.flags is None else Mark(int(table.flags[at]))
+        return mark.sign if mark else f"{int(table.published[at]):,}"
+
+    def longest(axis: int, position: int) -> int:
+        numbers = table.published.take(position, axis=axis)
+        return max(len(f"{int(numbers.max()):,}"), *(len(mark.sign) for mark in IN_PLACE))
+
+    return Drawing(spec=table.spec, text=text, longest=longest, language=language)
+
+
+def _listed_rows(table: SparseTable, language: str | None) -> Iterator[tuple[list[str], str]]:
+    labels = [
+        [code.label.show(language) or code.code for code in axis.codes] for axis in table.spec.axes
+    ]
+    # One more than is shown, so that whoever draws them knows that there are more.
+    first = slice(0, MOST_LINES + 1)
+    positions = table.positions()[:, first].T.tolist()
+    for at, value in zip(positions, table.published[first].tolist(), strict=True):
+        yield [words[place] for words, place in zip(labels, at, strict=True)], f"{value:,}"
+
+
+def show_broken_down(
+    output: Output,
+    census: Census,
+    measures: Sequence[BrokenDown],
+    limit: float | None = None,
+    *,
+    assumed: str = "",
+) -> None:
+    """Say what was counted, list the worst kinds of cells, and say what would help.
+
+    Args:
+        output: Where to.
+        census: The census, for what would help.
+        measures: What was measured, by what is counted.
+        limit: The largest share of small visible groups that is accepted, if that is known.
+        assumed: The noise that it was taken with, where no plan says it.
+    """
+    from sdcensus.report.assessment.broken_down import broken_down_lines, help_line, worst_kinds
+    from sdcensus.session.gate.broken_down import smallest_group_text
+
+    for found in measures:
+        output.say(f"\nGroups that are broken down: {found.of.plural}", style="bold")
+        if assumed:
+            output.say(f"With the noise {assumed}. plan check and serve take the plan's own.")
+        for line in broken_down_lines(found, limit):
+            output.say(line)
+        worst = worst_kinds(found)
+        if worst:
+            table = plain_table()
+            table.add_column("cells by", overflow="fold")
+            for title in ("further\nvariables", "of 1, 2, 3", f"up to {found.largest:,}"):
+                table.add_column(title, justify="right", no_wrap=True)
+            table.add_column("one\nhousehold", justify="right")
+            table.add_column("with a\ntwin", justify="right")
+            for kind_figures in worst:
+                table.add_row(
+                    kind_figures.title,
+                    f"{kind_figures.finer}",
+                    ", ".join(f"{number:,}" for number in kind_figures.groups),
+                    f"{kind_figures.small:,}",
+                    f"{kind_figures.households:,}",
+                    f"{kind_figures.twins:,}",
+                )
+            output.show(table)
+    if measures:
+        text = smallest_group_text(census, measures[0].noise)
+        helps = help_line(measures, text)
+        if helps:
+            output.say(helps)
+        output.say("These figures come from true counts: they are for the office.")

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sdcensus.cli.census.describe import check_language
-from sdcensus.cli.shared.console import Output, typed
+from sdcensus.cli.shared.console import Output, Stages, typed
 from sdcensus.cli.shared.method_options import (
     ALL_OPTIONS,
     DEFAULT_METHOD,
@@ -26,10 +25,10 @@ from sdcensus.cli.shared.options import (
     SmallestGroup,
     Units,
     Where,
+    check_language,
     examples,
     listed,
 )
-from sdcensus.cli.shared.progress import Stages
 from sdcensus.cli.shared.run import all_or_nothing
 from sdcensus.cli.table.assessed import say_assessment
 from sdcensus.errors import OutputError, SpecError
@@ -247,7 +246,7 @@ class _Chosen:
 
     def build(self, census: Census, of: str) -> Any:
         """The method, which commands only pass on."""
-        from sdcensus.session.protect.method import build_method
+        from sdcensus.session.protect.table import build_method
 
         return build_method(
             self.method or DEFAULT_METHOD,
@@ -279,7 +278,7 @@ def _of_store(
 ) -> tuple[str, Assessment]:
     from sdcensus.session.assess.tables import assess_published, assess_spec, file_name
     from sdcensus.session.census.census import open_store
-    from sdcensus.session.protect.published_spec import published_spec
+    from sdcensus.session.protect.table import published_spec
 
     by, of, published = question.by, question.of, question.published
     census = open_store(store)

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sdcensus.cli.census.describe import check_language
-from sdcensus.cli.shared.completion import complete_axes
-from sdcensus.cli.shared.console import Output, plain_table
+from sdcensus.cli.shared.console import Output, Stages, plain_table
 from sdcensus.cli.shared.options import (
     Language,
     Quiet,
@@ -20,10 +18,11 @@ from sdcensus.cli.shared.options import (
     Store,
     Units,
     Where,
+    check_language,
+    complete_axes,
     examples,
     listed,
 )
-from sdcensus.cli.shared.progress import Stages
 from sdcensus.cli.shared.run import all_or_nothing
 from sdcensus.errors import SpecError, UnknownName
 from sdcensus.model.quantities import NOTHING, bytes_text, duration_text, share_text
@@ -179,7 +178,7 @@ def scheme_names(text: str) -> list[str]:
         >>> scheme_names("CP1, CP3(1,2),rr5")
         ['CP1', 'CP3(1,2)', 'rr5']
     """
-    return [one.strip() for one in re.split(r",(?![^()]*\))", text) if one.strip()]
+    return [part.strip() for part in re.split(r",(?![^()]*\))", text) if part.strip()]
 
 
 def unused_axes(by: list[str], most: int) -> list[str]:

@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sdcensus.cli.census.describe import check_language
-from sdcensus.cli.shared.completion import complete_format
-from sdcensus.cli.shared.console import Output, plain_table
+from sdcensus.cli.shared.console import Output, Stages, plain_table
 from sdcensus.cli.shared.method_options import ALL_OPTIONS, MethodOption, Then, with_method_options
 from sdcensus.cli.shared.options import (
     Axes,
@@ -26,13 +24,13 @@ from sdcensus.cli.shared.options import (
     Store,
     Units,
     Where,
+    check_language,
+    complete_format,
     examples,
     listed,
 )
-from sdcensus.cli.shared.progress import Stages
-from sdcensus.cli.shared.published import show_published
 from sdcensus.cli.shared.run import all_or_nothing
-from sdcensus.cli.shared.tables import MOST_LINES
+from sdcensus.cli.shared.tables import MOST_LINES, show_published
 from sdcensus.errors import SpecError
 from sdcensus.model.published.table_format import BUILT_IN
 from sdcensus.model.quantities import bytes_text, duration_text
@@ -43,7 +41,7 @@ if TYPE_CHECKING:
     from sdcensus.model.published.claims import Claims
     from sdcensus.model.published.grouped_table import GroupedTable
     from sdcensus.model.published.protected import Protected
-    from sdcensus.session.protect.files import ProtectedFiles
+    from sdcensus.session.protect.table import ProtectedFiles
 
 #: Tables with at most so many cells are shown without being asked for.
 SMALL = 300
@@ -149,10 +147,12 @@ def protect(
     """
     from sdcensus.model.spec.headings import heading_in
     from sdcensus.session.census.census import open_census
-    from sdcensus.session.protect.files import ProtectedFiles
-    from sdcensus.session.protect.method import build_method
-    from sdcensus.session.protect.published_spec import published_spec
-    from sdcensus.session.protect.table import protect_table
+    from sdcensus.session.protect.table import (
+        ProtectedFiles,
+        build_method,
+        protect_table,
+        published_spec,
+    )
 
     output = Output(quiet=quiet)
     files = ProtectedFiles(
@@ -195,7 +195,16 @@ def protect(
         title = heading_in(spec, census.schema.census.languages)
         written = replace(files, title=title, language=language).write(protected)
         if grouped is not None and groups_out is not None:
-            written += _write_groups(grouped, groups_out, protected, claims, format, language)
+            from sdcensus.session.protect.own_groups import write_grouped
+
+            written += write_grouped(
+                grouped,
+                groups_out,
+                provenance=protected.provenance,
+                claims=claims,
+                format=format,
+                language=language,
+            )
     _say_head(output, protected, where, took)
     shown = show or spec.cells <= SMALL
     if shown:
@@ -208,26 +217,6 @@ def protect(
     _say_files(output, written, files, shown=shown)
     for caution in claims.cautions:
         output.note(f"caution: {caution}")
-
-
-def _write_groups(
-    grouped: GroupedTable,
-    out: Path,
-    protected: Protected,
-    claims: Claims,
-    format: str | None,
-    language: str | None,
-) -> tuple[Path, ...]:
-    from sdcensus.session.protect.own_groups import write_grouped
-
-    return write_grouped(
-        grouped,
-        out,
-        provenance=protected.provenance,
-        claims=claims,
-        format=format,
-        language=language,
-    )
 
 
 def _check_groups(

@@ -19,7 +19,7 @@ from sdcensus.demo.documents.questionnaire import (
     rules,
     universes,
 )
-from sdcensus.documents.schema.undeclared import universe_lines
+from sdcensus.documents.schema.universes import universe_lines
 from sdcensus.documents.toml.text import toml
 from sdcensus.model.text import LANGUAGES
 

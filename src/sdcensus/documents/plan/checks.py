@@ -9,7 +9,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from sdcensus.documents.plan.sections import OutputSection, PlanHead
-from sdcensus.documents.schema.undeclared import check_counted
+from sdcensus.documents.schema.universes import check_counted
 from sdcensus.documents.toml.lines import KeyPath
 from sdcensus.documents.toml.mistakes import Mistakes
 from sdcensus.errors import Refused, SpecError

@@ -27,13 +27,12 @@ from sdcensus.documents.plan.sections import (
 from sdcensus.documents.schema.sections import Section
 from sdcensus.documents.toml.lines import KeyPath, read_small_file
 from sdcensus.documents.toml.mistakes import Mistakes
-from sdcensus.documents.workbooks.cell_names import cell_name
 from sdcensus.documents.workbooks.files import (
     LARGEST_UNPACKED,
     LARGEST_WORKBOOK,
     read_workbook_file,
 )
-from sdcensus.documents.workbooks.ranges import check_workbook
+from sdcensus.documents.workbooks.ranges import cell_name, check_workbook
 from sdcensus.errors import InputError, MissingExtra, unknown
 from sdcensus.model.method.parameter import Parameter
 from sdcensus.model.method.registry import TABULAR, Registered, parameters_of

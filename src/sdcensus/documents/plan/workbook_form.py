@@ -18,7 +18,7 @@ from sdcensus.documents.plan.workbook import (
     every_parameter,
     section_settings,
 )
-from sdcensus.documents.workbooks.plain_books import plain_book
+from sdcensus.documents.workbooks.files import plain_book
 from sdcensus.errors import MissingExtra
 from sdcensus.model.method.parameter import Parameter, ValueKind
 from sdcensus.model.method.registry import Part, Registered, meaning

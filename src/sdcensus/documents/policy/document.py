@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from sdcensus.documents.policy.exempt_sets import parse_record_set
 from sdcensus.documents.policy.sections import (
     DecidedSection,
     DesignSection,
@@ -21,6 +20,7 @@ from sdcensus.documents.policy.sections import (
     RoleSection,
     RuleSection,
     TogetherSection,
+    parse_record_set,
 )
 from sdcensus.documents.policy.text import policy_data, policy_text
 from sdcensus.documents.schema.sections import SectionType, read_section

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from typing import Any
 
-from sdcensus.documents.policy.exempt_sets import parse_record_set
+from sdcensus.documents.policy.sections import parse_record_set
 from sdcensus.documents.toml.text import toml, toml_key
 from sdcensus.errors import SpecError
 from sdcensus.model.policy.policy import (

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field, replace
 
 from sdcensus.documents.schema.code_tables import CodeTable, read_code_table
 from sdcensus.documents.schema.sections import HierarchySection, VariableSection
-from sdcensus.documents.toml.languages import Languages
 from sdcensus.documents.toml.lines import KeyPath
-from sdcensus.documents.toml.mistakes import Mistakes
+from sdcensus.documents.toml.mistakes import Languages, Mistakes
 from sdcensus.documents.toml.values import RawText
 from sdcensus.errors import DocumentError, SdcensusError, SpecError
 from sdcensus.model.schema.code_lists import (

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from sdcensus.documents.schema.sections import ImpossibleSection, KeysSection, read_section
-from sdcensus.documents.toml.languages import Languages
 from sdcensus.documents.toml.lines import KeyPath
-from sdcensus.documents.toml.mistakes import Mistakes
+from sdcensus.documents.toml.mistakes import Languages, Mistakes
 from sdcensus.errors import SpecError, unknown
 from sdcensus.model.schema.schema import (
     LARGEST_MODULUS,

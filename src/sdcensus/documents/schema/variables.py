@@ -9,9 +9,8 @@ from pathlib import PurePosixPath, PureWindowsPath
 from sdcensus.documents.schema.codes import CodeListOfDocument, CodeListReader, name_problem
 from sdcensus.documents.schema.sections import VariableSection, read_section
 from sdcensus.documents.schema.units import tables
-from sdcensus.documents.toml.languages import Languages
 from sdcensus.documents.toml.lines import KeyPath
-from sdcensus.documents.toml.mistakes import Mistakes
+from sdcensus.documents.toml.mistakes import Languages, Mistakes
 from sdcensus.errors import SpecError, unknown
 from sdcensus.model.schema.code_lists import grid_codes
 from sdcensus.model.schema.schema import GridSpec, Schema

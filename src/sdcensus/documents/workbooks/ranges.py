@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import IO
 from xml.parsers import expat
 
-from sdcensus.documents.workbooks.cell_names import cell_name
 from sdcensus.errors import InputError
 
 #: More cells than this are read of no sheet, full or empty.
@@ -310,3 +309,23 @@ class _OdsTables:
             used.column = max(used.column, self._filled[0])
             # A cell that is written once and repeated a million times is one cell.
             used.cells += 1
+
+
+def cell_name(row: int, column: int) -> str:
+    """A cell as spreadsheets call it, from positions that begin with 0.
+
+    Examples:
+        >>> cell_name(0, 0), cell_name(4, 27)
+        ('A1', 'AB5')
+    """
+    return f"{column_name(column)}{row + 1}"
+
+
+def column_name(column: int) -> str:
+    """A column as spreadsheets call it, from a position that begins with 0."""
+    letters = ""
+    column += 1
+    while column:
+        column, rest = divmod(column - 1, 26)
+        letters = chr(ord("A") + rest) + letters
+    return letters

@@ -32,7 +32,7 @@ from sdcensus.formats.fill.sheet import (
     with_text,
     without_value,
 )
-from sdcensus.formats.shared.files import check_new, new_file
+from sdcensus.formats.write import check_new, new_file
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.text import plain_cell
 

@@ -13,7 +13,7 @@ from typing import Any
 from xml.parsers import expat
 from xml.sax.saxutils import escape
 
-from sdcensus.documents.workbooks.cell_names import column_name
+from sdcensus.documents.workbooks.ranges import column_name
 
 _REF = re.compile(r"\$?([A-Z]{1,3})\$?([0-9]{1,7})")
 _TYPE = re.compile(rb"""\s+t\s*=\s*("[^"]*"|'[^']*')""")

@@ -9,8 +9,8 @@ from fractions import Fraction
 from pathlib import Path
 
 from sdcensus.errors import DocumentError
+from sdcensus.formats.perturbation.delimited import FileNotes
 from sdcensus.formats.perturbation.exchange_format import ExchangeFormat
-from sdcensus.formats.perturbation.file_notes import FileNotes
 from sdcensus.formats.perturbation.file_rows import FileRows
 from sdcensus.formats.perturbation.key_units import ROUNDING_BIAS, balanced
 from sdcensus.formats.perturbation.numbers import shown

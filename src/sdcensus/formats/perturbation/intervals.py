@@ -10,11 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from sdcensus.formats.perturbation.columns import positions
-from sdcensus.formats.perturbation.delimited import DelimitedText
+from sdcensus.formats.perturbation.delimited import DelimitedText, FileNotes
 from sdcensus.formats.perturbation.exchange_format import COLUMNS, ExchangeFormat
-from sdcensus.formats.perturbation.file_notes import FileNotes
-from sdcensus.formats.perturbation.file_rows import FileRows
+from sdcensus.formats.perturbation.file_rows import FileRows, positions
 from sdcensus.formats.perturbation.key_units import (
     ROUNDING_BIAS,
     Pieces,

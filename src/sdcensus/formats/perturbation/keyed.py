@@ -11,11 +11,9 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.formats.perturbation.columns import positions
-from sdcensus.formats.perturbation.delimited import DelimitedText
+from sdcensus.formats.perturbation.delimited import DelimitedText, FileNotes
 from sdcensus.formats.perturbation.exchange_format import BYTE, COLUMNS, ExchangeFormat
-from sdcensus.formats.perturbation.file_notes import FileNotes
-from sdcensus.formats.perturbation.file_rows import FileRows, gaps, ranged
+from sdcensus.formats.perturbation.file_rows import FileRows, gaps, positions, ranged
 from sdcensus.formats.perturbation.key_units import (
     entries_of,
     from_entries,

@@ -6,10 +6,9 @@ import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from sdcensus.formats.perturbation.columns import positions
 from sdcensus.formats.perturbation.delimited import DelimitedText
 from sdcensus.formats.perturbation.exchange_format import COLUMNS, ExchangeFormat
-from sdcensus.formats.perturbation.file_rows import FileRows
+from sdcensus.formats.perturbation.file_rows import FileRows, positions
 from sdcensus.formats.perturbation.key_units import ROUNDING_BIAS, from_shares, mean_of
 from sdcensus.formats.perturbation.numbers import BadNumber, exact, shown, whole
 from sdcensus.model.perturbation.table import DeviationRow, Distribution

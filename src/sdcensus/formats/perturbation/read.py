@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sdcensus.errors import DocumentError
-from sdcensus.formats.perturbation.delimited import DelimitedText, open_text
+from sdcensus.formats.perturbation.delimited import DelimitedText, FileNotes, open_text
 from sdcensus.formats.perturbation.exchange_format import (
     INTERVALS,
     KEYED,
@@ -14,7 +14,6 @@ from sdcensus.formats.perturbation.exchange_format import (
     detect,
     known_headers,
 )
-from sdcensus.formats.perturbation.file_notes import FileNotes
 from sdcensus.formats.perturbation.file_rows import FileRows, assembled
 from sdcensus.formats.perturbation.intervals import read_intervals
 from sdcensus.formats.perturbation.key_units import checked_modulus

@@ -23,11 +23,17 @@ from sdcensus.formats.read.raw import (
     positions_of,
     values_and_flags,
 )
-from sdcensus.formats.read.small_groups import small_groups
-from sdcensus.formats.write.about import VERSION, ZERO, ZERO_OR_SMALL
-from sdcensus.formats.write.columns import COUNTS, SIGNS
+from sdcensus.formats.write.about import COUNTS, SIGNS, SMALL_GROUPS, VERSION, ZERO, ZERO_OR_SMALL
 from sdcensus.model.cube.layout import mixed_radix
-from sdcensus.model.published.table import IN_PLACE, AnyTable, Mark, SparseTable, Table
+from sdcensus.model.published.small_groups import SmallGroups
+from sdcensus.model.published.table import (
+    IN_PLACE,
+    NOT_BROKEN_DOWN,
+    AnyTable,
+    Mark,
+    SparseTable,
+    Table,
+)
 from sdcensus.model.spec.axis import TOTAL, Axis
 from sdcensus.model.spec.record_sets import leaves_in
 from sdcensus.model.spec.table_spec import TableSpec
@@ -248,3 +254,70 @@ def _record_sets(axis: Axis, universe: Universe) -> list[bytes]:
 
 def _damaged(raw: RawTable, what: str) -> InputError:
     return InputError(f"{raw.path}: how the table is delivered ({what}) is damaged.")
+
+
+def small_groups(
+    raw: RawTable, about: dict[str, Any], spec: TableSpec, values: Int64
+) -> SmallGroups | None:
+    """The rule of the smallest group in a sparse file; ``None`` where there is none.
+
+    A file that lost a part of it is refused: cells that are not shown would be read as 0.
+    """
+    said = about.get(SMALL_GROUPS)
+    smallest = said.get("smallest_group") if isinstance(said, dict) else None
+    provenance = about.get("provenance")
+    made_with = provenance.get("smallest_group", 0) if isinstance(provenance, dict) else 0
+    if about.get("cells_not_listed") != ZERO_OR_SMALL:
+        if said is not None or made_with or NOT_BROKEN_DOWN in raw.columns:
+            raise _unknown_groups(raw)
+        return None
+    if type(smallest) is not int or smallest < 1 or made_with != smallest:
+        raise _unknown_groups(raw)
+    assert isinstance(said, dict)
+    marks = np.array(raw.column(NOT_BROKEN_DOWN).cast("string").to_pylist(), dtype=object)
+    wrong = np.flatnonzero(marks != np.where(values < smallest, "1", "0"))
+    if wrong.size:
+        raise raw.mistake(
+            int(wrong[0]),
+            f"{NOT_BROKEN_DOWN} is 1 where fewer than {smallest} are published, and 0 elsewhere.",
+        )
+    groups: Any = said.get("positions")
+    cells: Any = said.get("outside_the_table")
+    if not _are_groups(groups, spec) or not _are_rows(cells, len(spec.axes)):
+        raise _unknown_groups(raw)
+    rows = np.array(cells, dtype=np.int64).reshape(len(cells), len(spec.axes))
+    sizes = np.array([len(group) for group in groups], dtype=np.int64)
+    if (rows < 0).any() or (rows >= sizes).any():
+        raise _unknown_groups(raw)
+    named = tuple(tuple(map(tuple, on_axis)) for on_axis in groups)
+    return SmallGroups(smallest, named, rows)
+
+
+def _unknown_groups(raw: RawTable) -> InputError:
+    return InputError(
+        f"{raw.path}: what stands about the table does not say which groups are not broken down"
+        f' ("{SMALL_GROUPS}"), or not as the table does. Cells that are not shown would be read as'
+        " 0. Take both files as they were published."
+    )
+
+
+def _are_groups(groups: object, spec: TableSpec) -> bool:
+    """Whether there is, for each axis, a list of lists of its positions."""
+    if not isinstance(groups, list) or len(groups) != len(spec.axes):
+        return False
+    for axis, named in zip(spec.axes, groups, strict=True):
+        if not isinstance(named, list):
+            return False
+        for group in named:
+            if not isinstance(group, list) or any(type(place) is not int for place in group):
+                return False
+            if any(not 0 <= place < len(axis.codes) for place in group):
+                return False
+    return True
+
+
+def _are_rows(rows: object, width: int) -> bool:
+    return isinstance(rows, list) and all(
+        isinstance(row, list) and len(row) == width and all(type(place) is int for place in row)
+        for row in rows
+    )

@@ -68,18 +68,6 @@ def read_published(path: str | Path) -> PublishedTable:
     )
 
 
-def read_published_folder(
-    folder: str | Path, *, skip_unreadable: bool = False
-) -> tuple[PublishedTable, ...]:
-    """Read all published tables of a folder and the folders in it.
-
-    Args:
-        folder: The folder.
-        skip_unreadable: Go on without files that cannot be read; else the first one is an error.
-    """
-    return scan_published(folder, skip_unreadable=skip_unreadable).tables
-
-
 def scan_published(
     folder: str | Path,
     *,

@@ -1,16 +1,18 @@
-"""Words, numbers and signs of cells as columns of Arrow, some cells at a time."""
+"""Words, numbers and signs of cells as columns of Arrow, and these as csv, some cells at a time."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from sdcensus.formats.write.columns import COUNTS, SIGNS, WordColumn
+from sdcensus.formats.write.about import COUNTS, SIGNS, WordColumn
 from sdcensus.model.published.table import Mark
+from sdcensus.model.text import DANGEROUS, NUMBER
 
 Positions = npt.NDArray[np.int64]
 #: The words of a column, each once, and the number of the word for each code of its axis.
@@ -70,3 +72,65 @@ def published_values(
     every, numbers = word_numbers([mark.sign for mark in Mark])
     signs = pa.DictionaryArray.from_arrays(pa.array(numbers[flags]), every)
     return [(COUNTS, pa.array(values, mask=flags != 0)), (SIGNS, signs)]
+
+
+_NEEDS_QUOTES = '[",\r\n]'
+
+
+def write_csv(tables: Iterator[pa.Table], file: BinaryIO) -> None:
+    """Write tables one below the other: UTF-8, commas, quotes only where they are needed.
+
+    Numbers are written plainly, what is missing as nothing between two commas. A text that could
+    be a formula stands behind an apostrophe.
+    """
+    for at, table in enumerate(tables):
+        if at == 0:
+            names = _quoted(pa.array(table.column_names, pa.string()))
+            file.write(f"{','.join(names.to_pylist())}\n".encode())
+        if not table.num_rows:
+            continue
+        columns = [_texts(column.combine_chunks()) for column in table.columns]
+        lines = pc.binary_join_element_wise(*columns, ",") if len(columns) > 1 else columns[0]
+        whole = pa.ListArray.from_arrays(pa.array([0, len(lines)], pa.int32()), lines)
+        file.write(pc.binary_join(whole, "\n")[0].as_buffer())
+        file.write(b"\n")
+
+
+def _texts(column: Any) -> Any:
+    """The values of a column as they stand in the file."""
+    if isinstance(column, pa.ChunkedArray):  # of a column that is empty
+        column = pa.concat_arrays(column.chunks)
+    if pa.types.is_dictionary(column.type):
+        return pc.fill_null(_quoted(column.dictionary).take(column.indices), "")
+    if pa.types.is_string(column.type):
+        return pc.fill_null(_quoted(column), "")
+    return pc.fill_null(column.cast(pa.string()), "")
+
+
+def _quoted(words: Any) -> Any:
+    dangerous = pc.and_not(
+        pc.match_substring_regex(words, DANGEROUS), pc.match_substring_regex(words, NUMBER)
+    )
+    words = pc.if_else(dangerous, pc.binary_join_element_wise("'", words, ""), words)
+    doubled = pc.replace_substring(words, '"', '""')
+    wrapped = pc.binary_join_element_wise('"', doubled, '"', "")
+    return pc.if_else(pc.match_substring_regex(words, _NEEDS_QUOTES), wrapped, words)
+
+
+def number_texts(values: npt.NDArray[np.int64], decimals: int) -> pa.Array:
+    """Integers as texts with so many of their digits behind a point.
+
+    Examples:
+        >>> number_texts(np.array([125, -7, 0]), 2).to_pylist()
+        ['1.25', '-0.07', '0.00']
+    """
+    texts = pa.array(values).cast(pa.string())
+    if not decimals:
+        return texts
+    below = pc.starts_with(texts, "-")
+    digits = pc.utf8_lpad(pc.utf8_trim(texts, "-"), decimals + 1, "0")
+    whole = pc.utf8_slice_codeunits(digits, 0, -decimals)
+    parts = pc.utf8_slice_codeunits(digits, -decimals)
+    return pc.binary_join_element_wise(
+        pc.if_else(below, "-", ""), pc.binary_join_element_wise(whole, parts, "."), ""
+    )

@@ -10,7 +10,7 @@ from io import BytesIO
 from tempfile import TemporaryDirectory
 from typing import Any, BinaryIO
 
-from sdcensus.documents.workbooks.plain_books import plain_book
+from sdcensus.documents.workbooks.files import plain_book
 from sdcensus.errors import MissingExtra
 from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.text import Text

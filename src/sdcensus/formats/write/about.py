@@ -1,12 +1,16 @@
-"""What a delivered file says about itself besides numbers; the same for the same table."""
+"""The columns of files for programs, and what a file says about itself besides numbers.
+
+The same table says the same.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from sdcensus.formats.write.columns import SIGNS, values_name
+from sdcensus.errors import SpecError
 from sdcensus.model.published.delivery import NO_PARENT, DeliveredAxis, DeliveredTable
 from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.published.small_groups import SmallGroups
@@ -15,6 +19,77 @@ from sdcensus.model.schema.variable import Level, Variable
 from sdcensus.model.spec.document import code_list_to_json, code_lists_of, spec_to_json
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import Text
+
+#: What the column of counts is called, that of other figures, and that of signs.
+COUNTS, FIGURES, SIGNS = "published", "value", "flag"
+
+
+@dataclass(frozen=True, slots=True)
+class WordColumn:
+    """A column that shows words of the codes of one axis.
+
+    Attributes:
+        name: What it is called.
+        axis: The number of the axis.
+        words: The word for each code of the axis.
+    """
+
+    name: str
+    axis: int
+    words: tuple[str, ...]
+
+
+def values_name(decimals: int) -> str:
+    """What the column of values is called: counts are whole numbers.
+
+    Examples:
+        >>> values_name(0), values_name(1)
+        ('published', 'value')
+    """
+    return FIGURES if decimals else COUNTS
+
+
+def word_columns(
+    axes: Sequence[DeliveredAxis],
+    *,
+    languages: Sequence[str] = (),
+    labels: bool = True,
+    beside: Collection[str] = (COUNTS, FIGURES, SIGNS),
+) -> tuple[WordColumn, ...]:
+    """The columns of codes, then of levels, then of labels; names that stand twice are refused.
+
+    Args:
+        axes: The axes of the table.
+        languages: Of the labels; several make a column for each.
+        labels: Whether there are columns of labels.
+        beside: What columns are called that stand beside them.
+    """
+    word_columns = [WordColumn(axis.column, at, axis.codes) for at, axis in enumerate(axes)]
+    word_columns += [
+        WordColumn(f"{axis.column}_level", at, axis.levels)
+        for at, axis in enumerate(axes)
+        if not axis.unique
+    ]
+    for at, axis in enumerate(axes if labels else ()):
+        for language in languages or (None,):
+            ending = f"_label_{language}" if len(languages) > 1 else "_label"
+            words = tuple(axis.label_of(place, language) for place in range(len(axis)))
+            word_columns.append(WordColumn(f"{axis.column}{ending}", at, words))
+    check_names((column.name for column in word_columns), beside)
+    return tuple(word_columns)
+
+
+def check_names(names: Iterable[str], beside: Collection[str] = ()) -> None:
+    """Refuse a name that stands for two columns, or for one that stands beside them."""
+    seen = set(beside)
+    for name in names:
+        if name in seen:
+            raise SpecError(
+                f"The file would have two columns {name!r}: an axis is called like a column that"
+                " is made. Give its column another name."
+            )
+        seen.add(name)
+
 
 #: The version of this form.
 VERSION = 1
@@ -77,15 +152,15 @@ def about_parts(
         sparse: Whether cells that are not listed are published as 0.
         small: Which of them are not shown instead, since they are in a group not broken down.
     """
-    made: dict[str, Any] = {
+    parts: dict[str, Any] = {
         "delivered": VERSION,
         "name": name,
         "title": languages_of(title),
         "unit": languages_of(unit),
     }
     if spec is not None:
-        made |= {"units": spec.of.plural, "measure": spec.measure.value}
-    made |= {
+        parts |= {"units": spec.of.plural, "measure": spec.measure.value}
+    parts |= {
         "values": values_name(decimals),
         "decimals": decimals,
         "flags": SIGNS if marks else "",
@@ -96,15 +171,15 @@ def about_parts(
         "notes": [languages_of(note) for note in notes],
     }
     if source:
-        made["source"] = languages_of(source)
+        parts["source"] = languages_of(source)
     if date:
-        made["date"] = date
+        parts["date"] = date
     if provenance is not None:
-        made["provenance"] = provenance.to_json()
+        parts["provenance"] = provenance.to_json()
     if spec is not None:
         # Code lists only: what tells which records a cell is about, also to a program.
-        made["specification"] = _specification(spec)
-    return made
+        parts["specification"] = _specification(spec)
+    return parts
 
 
 def _not_listed(small: SmallGroups | None, *, sparse: bool) -> dict[str, Any]:
@@ -133,13 +208,13 @@ def _specification(spec: TableSpec) -> ReadyText:
 
 def _code_list(variable: Variable, levels: Sequence[Level]) -> str:
     key = (id(variable), *map(id, levels))
-    found = _WRITTEN.get(key)
-    if found is None:
-        found = (variable, *levels), _short(code_list_to_json(variable, levels))
+    written = _WRITTEN.get(key)
+    if written is None:
+        written = (variable, *levels), _short(code_list_to_json(variable, levels))
         if len(_WRITTEN) >= _MOST_WRITTEN:
             _WRITTEN.clear()
-        _WRITTEN[key] = found
-    return found[1]
+        _WRITTEN[key] = written
+    return written[1]
 
 
 def _short(value: object) -> str:
@@ -147,36 +222,36 @@ def _short(value: object) -> str:
 
 
 def _axis(axis: DeliveredAxis, spec: TableSpec | None, at: int) -> dict[str, Any]:
-    made: dict[str, Any] = {"column": axis.column, "label": languages_of(axis.label)}
+    described: dict[str, Any] = {"column": axis.column, "label": languages_of(axis.label)}
     if not axis.unique:
-        made["level_column"] = f"{axis.column}_level"
+        described["level_column"] = f"{axis.column}_level"
     if axis.geography:
-        made["geography"] = True
+        described["geography"] = True
     if spec is not None:
         counted = spec.axes[at]
-        made |= {
+        described |= {
             "variable": counted.variable.name,
             "levels": [level.name for level in counted.levels],
             "total": counted.total,
             "positions": len(counted.codes),
         }
-    made["codes"] = [
+    described["codes"] = [
         _code(axis, place, with_position=spec is not None) for place in range(len(axis))
     ]
-    return made
+    return described
 
 
 def _code(axis: DeliveredAxis, place: int, *, with_position: bool) -> dict[str, Any]:
     """One code: its label and level, the place of the code above it, its position in the table."""
-    made: dict[str, Any] = {"code": axis.codes[place]}
+    described: dict[str, Any] = {"code": axis.codes[place]}
     if axis.labels[place]:
-        made["label"] = languages_of(axis.labels[place])
-    made["level"] = axis.levels[place]
+        described["label"] = languages_of(axis.labels[place])
+    described["level"] = axis.levels[place]
     if axis.parents[place] != NO_PARENT:
-        made["in"] = axis.parents[place]
+        described["in"] = axis.parents[place]
     if with_position:
-        made["at"] = int(axis.positions[place])
-    return made
+        described["at"] = int(axis.positions[place])
+    return described
 
 
 def about_document(content: dict[str, Any]) -> str:
@@ -210,6 +285,6 @@ def _axis_text(axis: dict[str, Any]) -> str:
         for name, value in axis.items()
         if name != "codes"
     ]
-    codes = [f"    {json.dumps(one, ensure_ascii=False)}" for one in axis["codes"]]
+    codes = [f"    {json.dumps(code, ensure_ascii=False)}" for code in axis["codes"]]
     listed = "[\n" + ",\n".join(codes) + "\n   ]" if codes else "[]"
     return "\n  {\n" + ",\n".join([*lines, f'   "codes": {listed}']) + "\n  }"

@@ -44,15 +44,15 @@ def distinct(
         ('a', 'b', 'a_3', 'a_2')
     """
     used, kept = set(taken), set(words)
-    made: list[str] = []
+    results: list[str] = []
     for word in words:
         new, number = word, 1
         while new in used or (number > 1 and new in kept):
             number += 1
             new = form.format(word, number)
         used.add(new)
-        made.append(new)
-    return tuple(made)
+        results.append(new)
+    return tuple(results)
 
 
 def unique_codes(axis: DeliveredAxis) -> tuple[str, ...]:

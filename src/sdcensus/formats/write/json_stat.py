@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.formats.shared.files import new_file
+from sdcensus.formats.write import new_file
 from sdcensus.formats.write.identifiers import distinct, unique_codes
 from sdcensus.model.published.delivery import NO_PARENT, DeliveredAxis, DeliveredTable
 from sdcensus.model.published.table import Mark
@@ -69,11 +69,11 @@ def json_stat(table: DeliveredTable, language: str | None = None) -> dict[str, A
         table: The table.
         language: The language of labels and notes; ``None`` for the first that each text has.
     """
-    made = _description(table, language)
-    made["value"] = _values(table)
+    document = _description(table, language)
+    document["value"] = _values(table)
     if table.marks is not None:
-        made["status"] = _status(table)
-    return made
+        document["status"] = _status(table)
+    return document
 
 
 #: Stands for numbers or signs, which are written without a look at single cells.
@@ -110,15 +110,15 @@ def _description(table: DeliveredTable, language: str | None) -> dict[str, Any]:
 def _dimension(axis: DeliveredAxis, language: str | None) -> dict[str, Any]:
     ids = unique_codes(axis)
     category: dict[str, Any] = {"index": list(ids)}
-    category["label"] = {one: axis.label_of(at, language) for at, one in enumerate(ids)}
+    category["label"] = {code: axis.label_of(at, language) for at, code in enumerate(ids)}
     children: dict[str, list[str]] = {}
     for one, above in zip(ids, axis.parents, strict=True):
         if above != NO_PARENT:
             children.setdefault(ids[above], []).append(one)
     if children:
         category["child"] = children
-    made: dict[str, Any] = {"label": axis.label.show(language) or axis.column}
-    made["category"] = category
+    dimension: dict[str, Any] = {"label": axis.label.show(language) or axis.column}
+    dimension["category"] = category
     more: dict[str, Any] = {}
     if len(set(axis.levels) - {TOTAL}) > 1:
         more["level"] = dict(zip(ids, axis.levels, strict=True))
@@ -127,8 +127,8 @@ def _dimension(axis: DeliveredAxis, language: str | None) -> dict[str, Any]:
     if axis.total is not None:
         more["total"] = ids[axis.total]
     if more:
-        made["extension"] = more
-    return made
+        dimension["extension"] = more
+    return dimension
 
 
 def _measure(table: DeliveredTable, language: str | None) -> dict[str, Any]:
@@ -177,13 +177,15 @@ def _value_texts(table: DeliveredTable) -> Iterator[bytes]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from sdcensus.formats.write.number_texts import number_texts
+    from sdcensus.formats.shared.arrow_columns import number_texts
 
     flat, there = table.values.reshape(-1), table.numbered.reshape(-1)
 
     def texts(cells: slice | Int64) -> pa.Array:
-        made = number_texts(flat[cells], table.decimals)
-        return made if table.marks is None else pc.if_else(pa.array(there[cells]), made, "null")
+        written = number_texts(flat[cells], table.decimals)
+        return (
+            written if table.marks is None else pc.if_else(pa.array(there[cells]), written, "null")
+        )
 
     return _cell_texts(np.flatnonzero(there) if _mostly_missing(there) else None, flat.size, texts)
 
@@ -215,11 +217,11 @@ def _cell_texts(
             yield b","
         part = slice(start, min(start + AT_A_TIME, size))
         if chosen is None:
-            found = texts(part)
+            pieces = texts(part)
         else:
             keys = pa.array(chosen[part]).cast(pa.string())
-            found = pc.binary_join_element_wise('"', keys, '":', texts(chosen[part]), "")
-        whole = pa.ListArray.from_arrays(pa.array([0, len(found)], pa.int32()), found)
+            pieces = pc.binary_join_element_wise('"', keys, '":', texts(chosen[part]), "")
+        whole = pa.ListArray.from_arrays(pa.array([0, len(pieces)], pa.int32()), pieces)
         yield pc.binary_join(whole, ",")[0].as_buffer()
     yield b"]" if chosen is None else b"}"
 
@@ -229,16 +231,16 @@ def _text(value: object) -> str:
 
 
 def _extension(table: DeliveredTable, language: str | None) -> dict[str, Any]:
-    made: dict[str, Any] = {"name": table.name}
+    extension: dict[str, Any] = {"name": table.name}
     used = table.used_marks()
     if used:
         meanings = {table.sign(mark): mark.meaning.show(language) for mark in used}
-        made["status"] = {"label": meanings}
+        extension["status"] = {"label": meanings}
     if table.notes:
-        made["notes"] = [dict(note.by_language) for note in table.notes]
+        extension["notes"] = [dict(note.by_language) for note in table.notes]
     if table.provenance is not None:
-        made["provenance"] = table.provenance.to_json()
-    return made
+        extension["provenance"] = table.provenance.to_json()
+    return extension
 
 
 JSON_STAT = TableFormat(

@@ -12,9 +12,15 @@ import pyarrow.parquet as pq
 
 from sdcensus.formats.read.raw import METADATA
 from sdcensus.formats.shared.arrow_columns import grid_positions, word_arrays, word_numbers
-from sdcensus.formats.shared.files import new_file
-from sdcensus.formats.write.about import about_document, delivered_about
-from sdcensus.formats.write.columns import SIGNS, WordColumn, values_name, word_columns
+from sdcensus.formats.write import new_file
+from sdcensus.formats.write.about import (
+    SIGNS,
+    WordColumn,
+    about_document,
+    delivered_about,
+    values_name,
+    word_columns,
+)
 from sdcensus.model.cube.streamed_cells import PublishedCells
 from sdcensus.model.published.delivery import DeliveredTable
 from sdcensus.model.published.table import Mark

@@ -18,14 +18,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sdcensus.formats.shared.files import new_file
+from sdcensus.formats.shared.arrow_columns import number_texts
+from sdcensus.formats.write import new_file
 from sdcensus.formats.write.identifiers import (
     at_least_one_axis,
     chosen_languages,
     distinct,
     unique_codes,
 )
-from sdcensus.formats.write.number_texts import number_texts
 from sdcensus.model.published.delivery import NO_PARENT, DeliveredAxis, DeliveredTable
 from sdcensus.model.published.table import Mark
 from sdcensus.model.published.table_format import TableFormat
@@ -218,7 +218,7 @@ def _write_data(table: DeliveredTable, file: BinaryIO) -> None:
     dots = pa.array([f'"{"." * DOTS.get(mark, 0)}"' for mark in Mark])
     marks = None if table.marks is None else table.marks.reshape(-1)
     there = table.numbered.reshape(-1)
-    longest = 2 + table.decimals + max(len(str(one)) for one in (values.min(), values.max()))
+    longest = 2 + table.decimals + max(len(str(end)) for end in (values.min(), values.max()))
     width = values.size // max(_rows(table), 1)
     on_a_line = max(1, min(width, _LONGEST_LINE // (max(longest, 6) + 1)))
     rows, pieces = np.arange(0, values.size, width), np.arange(0, width, on_a_line)

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
-from sdcensus.formats.shared.files import new_file
+from sdcensus.formats.write import new_file
+from sdcensus.formats.write.delimited import write_lines
 from sdcensus.formats.write.identifiers import at_least_one_axis
-from sdcensus.formats.write.lines import write_lines
-from sdcensus.formats.write.sdmx_names import (
+from sdcensus.formats.write.sdmx_structure import (
     CONFIDENTIALITY,
     DECIMALS,
     MEASURE,
@@ -22,8 +22,8 @@ from sdcensus.formats.write.sdmx_names import (
     UNIT,
     VERSION,
     sdmx_names,
+    structure_message,
 )
-from sdcensus.formats.write.sdmx_structure import structure_message
 from sdcensus.model.published.delivery import DeliveredTable
 from sdcensus.model.published.table import Mark
 from sdcensus.model.published.table_format import TableFormat
@@ -44,7 +44,7 @@ def write(
     data, structure = (folder / file for file in SDMX_CSV.files(table.name, languages))
     names = sdmx_names(table)
     with new_file(structure) as file:
-        file.writelines(one.encode() for one in structure_message(table, names, languages))
+        file.writelines(piece.encode() for piece in structure_message(table, names, languages))
     populated = [POPULATED] if names.populated else []
     head = ["STRUCTURE", "STRUCTURE_ID", "ACTION", *names.dimensions, MEASURE, STATUS]
     head += [CONFIDENTIALITY, *populated, DECIMALS, UNIT]
@@ -57,7 +57,7 @@ def write(
         last = [*STATUS_OF[mark]]
         if names.populated:
             last.append("1" if mark is Mark.POPULATED else "")
-        endings.append("".join(f",{one}" for one in [*last, str(table.decimals), names.unit]))
+        endings.append("".join(f",{field}" for field in [*last, str(table.decimals), names.unit]))
     shape = [len(axis) for axis in at_least_one_axis(table)]
     marks = np.zeros(table.shape, dtype=np.uint8) if table.marks is None else table.marks
     with new_file(data) as file:

@@ -6,24 +6,136 @@ another that begins with a digit or an underscore, such as ``0`` or ``_T``.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
-from sdcensus.formats.write.identifiers import at_least_one_axis
-from sdcensus.formats.write.sdmx_names import (
-    CONFIDENTIALITY,
-    DECIMALS,
-    MEASURE,
-    POPULATED,
-    STATUS,
-    UNIT,
-    VERSION,
-    SdmxNames,
-)
+from sdcensus.formats.write.identifiers import at_least_one_axis, distinct, unique_codes
 from sdcensus.model.published.delivery import NO_PARENT, DeliveredAxis, DeliveredTable
+from sdcensus.model.published.table import Mark
 from sdcensus.model.text import Text
+
+#: The version of all artefacts: a table that changes is another publication, not another version.
+VERSION = "1.0"
+MEASURE, STATUS, CONFIDENTIALITY = "OBS_VALUE", "OBS_STATUS", "CONF_STATUS"
+POPULATED, DECIMALS, UNIT = "POPULATED", "DECIMALS", "UNIT_MEASURE"
+
+#: Columns that are no dimensions.
+RESERVED = (
+    *("STRUCTURE", "STRUCTURE_ID", "STRUCTURE_NAME", "ACTION", "SERIES_KEY", "OBS_KEY", "DATAFLOW"),
+    *(MEASURE, STATUS, CONFIDENTIALITY, POPULATED, DECIMALS, UNIT),
+)
+#: For each mark the code of the observation's status and that of its confidentiality, of the lists
+#: that the SDMX community keeps (CL_OBS_STATUS, CL_CONF_STATUS).
+STATUS_OF = {
+    Mark.NONE: ("A", "F"),
+    Mark.WITHHELD: ("Q", "C"),
+    Mark.BELOW_THRESHOLD: ("Q", "A"),
+    Mark.REFUSED: ("Q", "N"),
+    Mark.NOT_AVAILABLE: ("O", "F"),
+    Mark.LOW_RELIABILITY: ("U", "F"),
+    Mark.POPULATED: ("A", "F"),
+    Mark.NOT_BROKEN_DOWN: ("Q", "D"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SdmxNames:
+    """The identifiers of a table.
+
+    Attributes:
+        agency: Who maintains the artefacts.
+        table: The part that the artefacts of the table have in common.
+        dimensions: The dimensions, in the order of the axes.
+        codes: For each axis, the identifiers of its codes.
+        unit: The unit of measure.
+        populated: Whether some cells are marked as populated.
+    """
+
+    agency: str
+    table: str
+    dimensions: tuple[str, ...]
+    codes: tuple[tuple[str, ...], ...]
+    unit: str
+    populated: bool
+
+    @property
+    def dataflow(self) -> str:
+        """The dataflow."""
+        return f"DF_{self.table}"
+
+    @property
+    def data_structure(self) -> str:
+        """The data structure definition."""
+        return f"DSD_{self.table}"
+
+    @property
+    def concepts(self) -> str:
+        """The scheme of concepts."""
+        return f"CS_{self.table}"
+
+    def code_list(self, component: str) -> str:
+        """The code list of a dimension or attribute."""
+        return f"CL_{self.table}_{component}"
+
+
+def sdmx_names(table: DeliveredTable) -> SdmxNames:
+    """The identifiers of a table, the same whenever and wherever it is written."""
+    axes = at_least_one_axis(table)
+    columns = [_component(axis.column) for axis in axes]
+    return SdmxNames(
+        agency=_agency(table),
+        table=_table(table.name),
+        dimensions=distinct(columns, taken=RESERVED),
+        codes=tuple(code_ids(axis) for axis in axes),
+        unit=_plain(table.unit.show("en")).upper() or "NUMBER",
+        populated=Mark.POPULATED in table.used_marks(),
+    )
+
+
+def code_ids(axis: DeliveredAxis) -> tuple[str, ...]:
+    """The codes of an axis as identifiers of SDMX, none twice.
+
+    Codes that need no change keep their identifier, whatever the others are.
+    """
+    codes = unique_codes(axis)
+    safe = [re.sub(r"[^A-Za-z0-9_@$-]", "_", code) or "_" for code in codes]
+    kept = {one for one, code in zip(safe, codes, strict=True) if one == code}
+    changed = [one for one, code in zip(safe, codes, strict=True) if one != code]
+    new = iter(distinct(changed, taken=kept))
+    return tuple(one if one == code else next(new) for one, code in zip(safe, codes, strict=True))
+
+
+def _plain(text: str) -> str:
+    """A text in letters, digits and underscores, without accents."""
+    letters = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+    return re.sub(r"[^A-Za-z0-9]+", "_", letters).strip("_")
+
+
+def _component(column: str) -> str:
+    safe = re.sub(r"[^A-Za-z0-9_-]", "_", column)
+    return safe if re.match(r"[A-Za-z]", safe) else f"D_{safe}"
+
+
+def _table(name: str) -> str:
+    """The name of a table; where more than points has to change, a digest keeps tables apart."""
+    safe = re.sub(r"[^A-Za-z0-9_-]", "_", name)
+    if safe == name.replace(".", "_"):
+        return safe
+    return f"{safe}_{hashlib.blake2b(name.encode(), digest_size=4).hexdigest()}"
+
+
+def _agency(table: DeliveredTable) -> str:
+    """The office, as the plan calls it."""
+    name = _plain(table.source.show("en")).upper()[:50].strip("_")
+    if not name:
+        return "OFFICE"
+    return name if name[0].isalpha() else f"A_{name}"
+
 
 #: What stands in the head of the message where the plan has no date; the schema asks for one.
 NO_DATE = "1970-01-01"
@@ -65,7 +177,7 @@ def structure_message(
         names: Its identifiers.
         languages: The languages of names; none for all that there are.
     """
-    structures = [_agency(table, names, languages), _dataflow(table, names, languages)]
+    structures = [_agencies(table, names, languages), _dataflow(table, names, languages)]
     lists = _code_lists(table, names, languages)
     namespaces = "".join(
         f' xmlns:{short}="{_SCHEMAS}/{long}"'
@@ -85,7 +197,7 @@ def structure_message(
     yield "</mes:Structures>\n</mes:Structure>\n"
 
 
-def _agency(table: DeliveredTable, names: SdmxNames, languages: Sequence[str]) -> str:
+def _agencies(table: DeliveredTable, names: SdmxNames, languages: Sequence[str]) -> str:
     office = _named("str:Agency", {"id": names.agency}, table.source or _OFFICE, "", languages)
     own = {"id": "AGENCIES", "agencyID": "SDMX", "version": VERSION}
     scheme = _named("str:AgencyScheme", own, _AGENCIES, "", languages, office)
@@ -103,8 +215,8 @@ def _dataflow(table: DeliveredTable, names: SdmxNames, languages: Sequence[str])
         for mark in table.used_marks()
     ]
     if table.provenance is not None:
-        made = json.dumps(table.provenance.to_json(), ensure_ascii=False)
-        notes.append(_annotation("PROVENANCE", PROVENANCE, [("en", made)]))
+        provenance = json.dumps(table.provenance.to_json(), ensure_ascii=False)
+        notes.append(_annotation("PROVENANCE", PROVENANCE, [("en", provenance)]))
     structure = _reference("DataStructure", "datastructure", names, names.data_structure)
     content = _element("str:Structure", structure, raw=True)
     own = _maintained(names.dataflow, names)
@@ -223,8 +335,8 @@ def _data_structure(table: DeliveredTable, names: SdmxNames, languages: Sequence
     lists += _element("str:MeasureList", measure, {"id": "MeasureDescriptor"}, raw=True)
     components = _element("str:DataStructureComponents", lists, raw=True)
     own = _maintained(names.data_structure, names)
-    made = _named("str:DataStructure", own, table.title, table.name, languages, components)
-    return f"<str:DataStructures>\n{made}</str:DataStructures>\n"
+    structure = _named("str:DataStructure", own, table.title, table.name, languages, components)
+    return f"<str:DataStructures>\n{structure}</str:DataStructures>\n"
 
 
 def _maintained(own: str, names: SdmxNames) -> dict[str, str]:
@@ -241,7 +353,7 @@ def _said(text: Text, instead: str, languages: Sequence[str]) -> list[tuple[str,
     wanted = [language for language in languages if language in known] or list(known)[
         : 1 if languages else None
     ]
-    return [(one, known[one]) for one in wanted] or [("en", instead)]
+    return [(language, known[language]) for language in wanted] or [("en", instead)]
 
 
 def _named(

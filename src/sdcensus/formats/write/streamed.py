@@ -15,10 +15,14 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError
-from sdcensus.formats.shared.files import check_new, new_file
-from sdcensus.formats.write import check_formats, files_of
-from sdcensus.formats.write.about import about_document, about_parts
-from sdcensus.formats.write.columns import WordColumn, check_names, word_columns
+from sdcensus.formats.write import check_formats, check_new, files_of, new_file
+from sdcensus.formats.write.about import (
+    WordColumn,
+    about_document,
+    about_parts,
+    check_names,
+    word_columns,
+)
 from sdcensus.model.cube.streamed_cells import PublishedCells
 from sdcensus.model.published.delivery import DeliveredAxis
 from sdcensus.model.published.provenance import Provenance
@@ -123,14 +127,14 @@ def write_streamed(
     spoken = tuple(dict.fromkeys(languages))
     columns = _columns(table, spoken, labels=labels)
     folder = Path(folder)
-    targets = [folder / one for name in chosen for one in files_of(table.name, name, spoken)]
+    targets = [folder / file for name in chosen for file in files_of(table.name, name, spoken)]
     for target in targets:
         check_new(target)
     try:
         with ExitStack() as open_files:
             puts: list[Callable[[PublishedCells], None]] = []
             for name in chosen:
-                main, *beside = (folder / one for one in files_of(table.name, name, spoken))
+                main, *beside = (folder / file for file in files_of(table.name, name, spoken))
                 for path in beside:
                     open_files.enter_context(new_file(path)).write(table.about().encode())
                 file = open_files.enter_context(new_file(main))

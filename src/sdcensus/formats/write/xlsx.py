@@ -5,21 +5,92 @@ A table with more rows or columns than a sheet holds goes on over further sheets
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
+from sdcensus.errors import SpecError
 from sdcensus.formats.shared import sheets
-from sdcensus.formats.shared.files import new_file
 from sdcensus.formats.shared.sheets import Section, Styles, column_width, prepare, put_text
-from sdcensus.formats.write.layout import choose_layout, combinations, indents, parts
-from sdcensus.model.published.delivery import DeliveredAxis, DeliveredTable
+from sdcensus.formats.write import new_file
+from sdcensus.model.published.delivery import NO_PARENT, DeliveredAxis, DeliveredTable
 from sdcensus.model.published.table import Mark
 from sdcensus.model.published.table_format import TableFormat
 from sdcensus.model.quantities import number_text
 from sdcensus.model.text import Text
+
+#: Columns of numbers that people still read side by side.
+MOST_ACROSS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class PageLayout:
+    """The axes that go down the rows and those that stand side by side, the first outermost."""
+
+    down: tuple[int, ...]
+    across: tuple[int, ...]
+
+    def grid(self, array: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
+        """The cells of a table in rows and columns."""
+        rows = math.prod(array.shape[at] for at in self.down)
+        return np.transpose(array, (*self.down, *self.across)).reshape(rows, -1)
+
+
+def choose_layout(table: DeliveredTable) -> PageLayout:
+    """Areas go down the rows, or the first axis where there are none; the others side by side.
+
+    Where those would make too many columns, the first of them go down the rows as well, below each
+    area. A table that says how many of its axes stand in rows is laid out as it says.
+    """
+    every = range(len(table.axes))
+    if table.rows is not None:
+        if not 0 <= table.rows <= len(table.axes):
+            raise SpecError(f"{table.name}: {table.rows} of {len(table.axes)} axes stand in rows.")
+        return PageLayout(tuple(every[: table.rows]), tuple(every[table.rows :]))
+    down = [at for at in every if table.axes[at].geography] or list(every[:1])
+    across = [at for at in every if at not in down]
+    while across and math.prod(len(table.axes[at]) for at in across) > MOST_ACROSS:
+        down.append(across.pop(0))
+    return PageLayout(tuple(down), tuple(across))
+
+
+def parts(axes: Sequence[DeliveredAxis], most: int) -> list[range]:
+    """Combinations of codes in parts of at most so many, the last axis running fastest.
+
+    A part ends where a code of the first axes ends, as far as that is possible: what belongs to
+    one area stands on one sheet.
+    """
+    whole = math.prod(map(len, axes))
+    step = max(1, most)
+    for at in range(1, len(axes) + 1):
+        inner = math.prod(map(len, axes[at:]))
+        if 0 < inner <= step:
+            step -= step % inner
+            break
+    return [range(start, min(start + step, whole)) for start in range(0, max(whole, 1), step)]
+
+
+def combinations(axes: Sequence[DeliveredAxis], part: range) -> Iterator[tuple[int, ...]]:
+    """For each combination of a part, the place of its code on each axis."""
+    every = itertools.product(*(range(len(axis)) for axis in axes))
+    return itertools.islice(every, part.start, part.stop)
+
+
+def indents(axis: DeliveredAxis) -> list[int]:
+    """How far each code is indented: not at all, unless parts stand below their whole."""
+    depths: list[int] = []
+    for at, above in enumerate(axis.parents):
+        if above >= at:
+            return [0] * len(axis)
+        depths.append(0 if above in (NO_PARENT, axis.total) else depths[above] + 1)
+    return depths
+
 
 #: What a sheet can hold.
 MOST_ROWS, MOST_COLUMNS = sheets.MOST_ROWS, 16_384
@@ -94,8 +165,8 @@ class _AxisWords:
             longest = [max(one, len(word)) for one, word in zip(longest, words, strict=True)]
         # A heading may break into two lines, and has a filter; what stands below may not break.
         return [
-            column_width(one, len(head) // 2 + 5)
-            for head, one in zip(self.heads, longest, strict=True)
+            column_width(length, len(head) // 2 + 5)
+            for head, length in zip(self.heads, longest, strict=True)
         ]
 
 
@@ -120,13 +191,13 @@ class _Workbook:
 
     def write(self) -> None:
         """Write all sheets."""
-        made = [(sheet, self.book.add_worksheet(sheet.name)) for sheet in self._sheets()]
+        placed = [(sheet, self.book.add_worksheet(sheet.name)) for sheet in self._sheets()]
         notes = self.book.add_worksheet(sheets.NOTES.show(self.language))
-        for at, (part, sheet) in enumerate(made, 1):
-            said = _PART.show(self.language).format(at, len(made)) if len(made) > 1 else ""
+        for at, (part, sheet) in enumerate(placed, 1):
+            said = _PART.show(self.language).format(at, len(placed)) if len(placed) > 1 else ""
             self._write_sheet(sheet, part, said)
         title = self.table.title.show(self.language) or self.table.name
-        sections = self._sections([part for part, _ in made])
+        sections = self._sections([part for part, _ in placed])
         sheets.write_notes(notes, self.styles, title, sections)
 
     def _sheets(self) -> list[_Sheet]:
@@ -278,7 +349,7 @@ def _form(table: DeliveredTable, mark: Mark) -> str:
     sign = table.sign(mark)
     if len(sign) == 3 and sign[1] == " ":  # a pair of brackets
         return f"\\{sign[0]}{form}\\{sign[2]}"
-    return form + "".join(f"\\{one}" for one in f" {sign}")
+    return form + "".join(f"\\{letter}" for letter in f" {sign}")
 
 
 def _lines(labels: Sequence[str], across: int) -> int:

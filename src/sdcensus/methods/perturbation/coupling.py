@@ -222,7 +222,7 @@ def _coupled(
         )
         return joint_of_keys(first, second, total, span)
     first_row, second_row, total_row = (row.uppers for row in chosen)
-    found = joint_of_intervals(first_row, second_row, total_row, table.modulus)
+    chances = joint_of_intervals(first_row, second_row, total_row, table.modulus)
     joint = np.zeros((span, span, span))
-    np.add.at(joint, np.ix_(*numbers), found)
+    np.add.at(joint, np.ix_(*numbers), chances)
     return joint

@@ -85,7 +85,7 @@ def largest_variance(shape: RowShape, stay: float | None = None) -> Corner | Non
 
 def largest_stay(shape: RowShape, variance: float, *, equal: bool) -> Corner | None:
     """The row that stays most often with this variance, or at most this; None when none has it."""
-    wanted = [_stays(one) for one in _mixed(shape)]
+    wanted = [_stays(support) for support in _mixed(shape)]
     return _corner(shape, wanted, variance=variance, equal=equal)
 
 
@@ -127,7 +127,7 @@ def first_infeasible(
 
 
 def _squares(shape: RowShape, sign: int) -> list[Fraction]:
-    return [sign * _second(one) for one in _mixed(shape)]
+    return [sign * _second(support) for support in _mixed(shape)]
 
 
 #: A simple row: its deviations, each with the same share.
@@ -145,7 +145,7 @@ def _first(simple: _Simple) -> Fraction:
 
 
 def _second(simple: _Simple) -> Fraction:
-    return Fraction(sum(one * one for one in simple), len(simple))
+    return Fraction(sum(deviation * deviation for deviation in simple), len(simple))
 
 
 def _stays(simple: _Simple) -> Fraction:
@@ -164,16 +164,16 @@ def _corner(
     simple = _mixed(shape)
     own = shape.deviations
     # Every deviation has the smallest probability already; only the rest is distributed.
-    rows = [[_ONE] * len(simple), [_first(one) for one in simple]]
+    rows = [[_ONE] * len(simple), [_first(support) for support in simple]]
     right = [1 - len(own) * _FLOOR, -sum(own) * _FLOOR]
     slack: list[int] = []
     if stay is not None and shape.can_stay:
-        rows.append([_stays(one) for one in simple])
+        rows.append([_stays(support) for support in simple])
         right.append(Fraction(stay) - _FLOOR)
         slack.append(-1)
     if variance is not None:
-        rows.append([_second(one) for one in simple])
-        right.append(Fraction(variance) - sum(one * one for one in own) * _FLOOR)
+        rows.append([_second(support) for support in simple])
+        right.append(Fraction(variance) - sum(deviation * deviation for deviation in own) * _FLOOR)
         slack.append(0 if equal else 1)
     for at, sign in enumerate(slack):
         for row in range(len(rows)):
@@ -211,7 +211,7 @@ def _maximise(
     # A helper that is left with nothing gives its place to any column that can take it.
     for at in range(count):
         if basis[at] >= size:
-            column = next((one for one in range(size) if table[at][one]), None)
+            column = next((candidate for candidate in range(size) if table[at][candidate]), None)
             if column is not None:
                 _pivot(table, basis, at, column)
     table.append([*wanted, *[_NONE] * (count + 1)])
@@ -240,7 +240,7 @@ def _climb(table: list[list[Fraction]], basis: list[int], columns: int) -> None:
         leaving = [at for at in range(len(basis)) if table[at][entering] > 0]
         if not leaving:  # not with shares that sum to one
             return
-        at = min(leaving, key=lambda one: (table[one][-1] / table[one][entering], basis[one]))
+        at = min(leaving, key=lambda row: (table[row][-1] / table[row][entering], basis[row]))
         _pivot(table, basis, at, entering)
         pivots += 1
 

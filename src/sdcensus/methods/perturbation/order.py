@@ -85,7 +85,7 @@ def _pieces(intervals: list[tuple[int, int]], width: int) -> list[tuple[int, int
             own[-1] += rest
         else:
             own.append(rest)
-        pieces += [(value, one) for one in own]
+        pieces += [(value, piece) for piece in own]
     return pieces
 
 

@@ -163,7 +163,7 @@ def single_count_delta(
         raise SpecError("Epsilon is a number from 0 on.")
     tail = perturbation.tail
     smaller = [count] if count is not None else range(tail.start, tail.start + tail.period)
-    return max(_delta(perturbation, epsilon, one) for one in smaller)
+    return max(_delta(perturbation, epsilon, lower) for lower in smaller)
 
 
 def _delta(perturbation: Perturbation, epsilon: float, count: int) -> float:

@@ -7,9 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from sdcensus.errors import UnknownName, unknown
+from sdcensus.model.perturbation.table import PerturbationTable
+from sdcensus.model.schema.schema import Schema
+from sdcensus.model.secret import Secret, SubSecret
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import has_control_character
 
 #: A value of a parameter: a text, a number, a choice, a file, or several texts.
@@ -318,7 +322,7 @@ def _conflicts(
 ) -> Iterator[tuple[str, str]]:
     """Values that need others, or exclude them."""
     for name, value in values.items():
-        owners = [found for taker in takers if (found := taker.parameter(name)) is not None]
+        owners = [owner for taker in takers if (owner := taker.parameter(name)) is not None]
         for other in owners[0].excludes:
             if other in values:
                 both = f"{spelling(other, '')} and {spelling(name, '')}"
@@ -344,3 +348,35 @@ def _lacks(parameter: Parameter, value: Setting, values: Mapping[str, Setting]) 
         if name in values and word in ("", values[name]):
             return False
     return True
+
+
+class Asked(Protocol):
+    """What somebody said about a method, checked, and what is at hand where it was said."""
+
+    @property
+    def values(self) -> Mapping[str, Any]:
+        """The values of the method's parameters, by name; only those that were said."""
+        ...
+
+    @property
+    def schema(self) -> Schema:
+        """Of the census whose tables are protected."""
+        ...
+
+    def secret(self, *, needed: bool = False) -> Secret | SubSecret | None:
+        """The secret at hand, if one is given or its file is named, or if there must be one."""
+        ...
+
+    def office_secret(self, method: str) -> Secret:
+        """The office secret itself, for a method that draws for more than look-ups."""
+        ...
+
+    def tables(self, texts: Sequence[str]) -> list[TableSpec]:
+        """Tables that are written as comma-separated axes."""
+        ...
+
+    def perturbation(
+        self, file: Path, *, allow_bias: bool, repeat: int | None
+    ) -> PerturbationTable:
+        """The perturbation table in a file."""
+        ...

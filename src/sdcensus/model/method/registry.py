@@ -3,14 +3,14 @@
 All of them register by entry point. Those of this package stand in a list beside this module, with
 what may be said about them, so that neither the help nor a plan has to load a method or to look
 for packages; ``python scripts/methods.py`` writes the list. Others are looked for where a name is
-in no list, or where all are to be shown.
+in no list, or where all are to be shown. Formats and measures are found and loaded in the same way.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from enum import StrEnum
@@ -18,7 +18,7 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple, TypeVar
 
 from sdcensus.errors import SpecError, UnknownName, unknown
 from sdcensus.model.method.parameter import (
@@ -33,8 +33,7 @@ from sdcensus.model.method.parameter import (
     checked,
 )
 
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
+Result = TypeVar("Result")
 
 #: The list of what this package brings.
 LIST = Path(__file__).with_name("built_in.json")
@@ -84,16 +83,16 @@ class Registered(Mapping[str, Declaration]):
     def __getitem__(self, name: str) -> Declaration:
         if name in built_in(self.part):
             return built_in(self.part)[name]
-        for point in _installed(self.part):
-            if point.name == name:
-                return _loaded(point)
+        for entry in _installed(self.part):
+            if entry.name == name:
+                return _declared(entry)
         raise KeyError(name)
 
     def __iter__(self) -> Iterator[str]:
         yield from built_in(self.part)
-        for point in _installed(self.part):
+        for entry in _installed(self.part):
             with suppress(SpecError):
-                yield _loaded(point).name
+                yield _declared(entry).name
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -113,8 +112,8 @@ def declared(part: Part, name: str) -> Declaration:
 
 def load(part: Part, name: str) -> Any:
     """The class of a method or step."""
-    module, _, attribute = declared(part, name).target.partition(":")
-    return getattr(import_module(module), attribute)
+    declaration = declared(part, name)
+    return loaded(Announced(name, declaration.target, declaration.package), lambda kind: kind)
 
 
 def takers_of(method: str, then: Sequence[str] = ()) -> list[Declaration]:
@@ -218,48 +217,75 @@ def checked_settings(
 
 def _read(entry: Mapping[str, Any]) -> Declaration:
     takes = []
-    for one in entry["takes"]:
-        tuples = {key: tuple(value) for key, value in one.items() if isinstance(value, list)}
-        takes.append(Parameter(**{**one, **tuples, "kind": ValueKind(one["kind"])}))
+    for values in entry["takes"]:
+        tuples = {key: tuple(value) for key, value in values.items() if isinstance(value, list)}
+        takes.append(Parameter(**{**values, **tuples, "kind": ValueKind(values["kind"])}))
     return Declaration(**{**entry, "takes": tuple(takes)})
 
 
-def _installed(part: Part) -> Iterator[EntryPoint]:
-    """What other packages bring; nothing of it is loaded."""
-    for point in _entry_points(tuple(sys.path)):
-        if point.group == part and point.name not in built_in(part):
-            yield point
+def _installed(part: Part) -> Iterator[Announced]:
+    return (entry for entry in announced(part) if entry.name not in built_in(part))
+
+
+def _declared(entry: Announced) -> Declaration:
+    return loaded(entry, lambda kind: declaration_of(kind, entry.name, entry.target, entry.package))
+
+
+class Announced(NamedTuple):
+    """What stands at a place, as entry points name it: ``module:name``; nothing is loaded yet."""
+
+    name: str
+    target: str
+    package: str = ""
+
+
+def announced(group: str) -> list[Announced]:
+    """What the packages that are installed bring by entry points of a group."""
+    return [entry for of_group, entry in _entry_points(tuple(sys.path)) if of_group == group]
 
 
 @cache
-def _entry_points(path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
-    """Our entry points of all packages on a path, which is looked through once."""
+def _entry_points(path: tuple[str, ...]) -> tuple[tuple[str, Announced], ...]:
+    """Our entry points of all packages on a path, which is looked through once, by their groups."""
+    # Here and not above: most commands never look for others.
     from importlib.metadata import distributions
 
     texts = ((package, package.read_text("entry_points.txt")) for package in distributions())
     ours = [package for package, text in texts if text and "[sdcensus." in text]
-    return tuple(point for package in ours for point in package.entry_points)
+    # A package that stands on the path twice is the first of them.
+    once = {package.name: package for package in reversed(ours)}
+    order = dict.fromkeys(package.name for package in ours)
+    return tuple(
+        (point.group, Announced(point.name, point.value, name))
+        for name in order
+        for point in once[name].entry_points
+    )
 
 
-def _loaded(point: EntryPoint) -> Declaration:
-    package = "another package" if point.dist is None else point.dist.name
+def loaded(entry: Announced, read: Callable[[Any], Result]) -> Result:
+    """What stands at a place, as it is read there.
+
+    Raises:
+        SpecError: It is not there, or is not what it should be.
+    """
+    module, _, attribute = entry.target.partition(":")
     try:
-        return declaration_of(point.load(), point.name, point.value, package)
+        return read(getattr(import_module(module), attribute))
     except Exception as error:
-        raise SpecError(
-            f"{point.name!r} of {package} cannot be loaded: {type(error).__name__}: {error}"
-        ) from error
+        whose = f" of {entry.package}" if entry.package else ""
+        kind = "" if isinstance(error, SpecError) else f"{type(error).__name__}: "
+        raise SpecError(f"{entry.name!r}{whose} cannot be loaded: {kind}{error}") from error
 
 
-def declaration_of(found: Any, name: str, target: str, package: str = "") -> Declaration:
+def declaration_of(kind: Any, name: str, target: str, package: str = "") -> Declaration:
     """What the class of a method or step declares."""
-    if getattr(found, "name", None) != name:
+    if getattr(kind, "name", None) != name:
         raise SpecError(f"{target} is registered as {name!r}, and that is not its name.")
     return Declaration(
         name=name,
-        summary=found.summary,
-        takes=tuple(found.takes),
+        summary=kind.summary,
+        takes=tuple(kind.takes),
         target=target,
-        shows_truth=getattr(found, "shows_truth", False),
+        shows_truth=getattr(kind, "shows_truth", False),
         package=package,
     )

@@ -12,13 +12,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from sdcensus.errors import MissingExtra, SpecError, UnknownName
+from sdcensus.model.method.registry import Announced, announced, loaded
 from sdcensus.model.text import Text
 
 if TYPE_CHECKING:
@@ -122,10 +122,11 @@ def table_format(name: str) -> TableFormat:
         >>> table_format("px").endings
         ('.px',)
     """
-    place = BUILT_IN.get(name) or _installed().get(name)
-    if place is None:
+    if name in BUILT_IN:
+        return _declared(Announced(name, BUILT_IN[name]))
+    if name not in _installed():
         raise UnknownName("format", name, known=FORMAT_NAMES)
-    return _declared(name, place)
+    return _declared(_installed()[name])
 
 
 class _FormatNames(Collection[str]):
@@ -157,14 +158,7 @@ def meant_format(word: str) -> str:
         >>> meant_format("Excel")
         'xlsx'
     """
-    return next(
-        (
-            table_format.name
-            for table_format in all_formats()
-            if word.lower() in table_format.aliases
-        ),
-        "",
-    )
+    return next((format.name for format in all_formats() if word.lower() in format.aliases), "")
 
 
 def format_of_file(path: Path) -> TableFormat | None:
@@ -179,32 +173,22 @@ def format_of_file(path: Path) -> TableFormat | None:
 
 def _by_ending(path: Path, formats: Iterable[TableFormat]) -> TableFormat | None:
     # The longest ending first: .sdmx.csv is no .csv.
-    fitting = [
-        table_format
-        for table_format in formats
-        if path.name.lower().endswith(table_format.endings[0])
-    ]
-    return max(fitting, key=lambda one: len(one.endings[0]), default=None)
+    fitting = [format for format in formats if path.name.lower().endswith(format.endings[0])]
+    return max(fitting, key=lambda format: len(format.endings[0]), default=None)
 
 
-@cache
-def _installed() -> dict[str, str]:
+def _installed() -> dict[str, Announced]:
     """The formats of other packages by name; a name of ours is ours."""
-    # Here and not above: most commands never look for others.
-    from importlib.metadata import entry_points
-
-    announced = entry_points(group=GROUP)
-    return {entry.name: entry.value for entry in announced if entry.name not in BUILT_IN}
+    return {entry.name: entry for entry in announced(GROUP) if entry.name not in BUILT_IN}
 
 
 @cache
-def _declared(name: str, place: str) -> TableFormat:
-    """The declaration at a place, as entry points name it: ``module:NAME``."""
-    module, _, constant = place.partition(":")
-    try:
-        declared: Any = getattr(import_module(module), constant)
-    except (ImportError, AttributeError) as error:
-        raise SpecError(f"The format {name!r} cannot be loaded: {error}.") from error
-    if not isinstance(declared, TableFormat) or declared.name != name:
-        raise SpecError(f"{place} is no TableFormat that is called {name!r}.")
-    return declared
+def _declared(entry: Announced) -> TableFormat:
+    """The declaration at a place."""
+
+    def read(declared: Any) -> TableFormat:
+        if not isinstance(declared, TableFormat) or declared.name != entry.name:
+            raise SpecError(f"{entry.target} is no TableFormat that is called {entry.name!r}.")
+        return declared
+
+    return loaded(entry, read)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sdcensus.errors import OutputError, SpecError
-from sdcensus.formats.shared.files import check_new, new_file
+from sdcensus.formats.write import check_new, new_file
 from sdcensus.model.confidential import Confidential
 from sdcensus.report.assessment.page import assessment_page
 from sdcensus.report.assessment.public_page import public_page

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from io import BytesIO
 from typing import Any
 
-from sdcensus.documents.workbooks.plain_books import plain_book
+from sdcensus.documents.workbooks.files import plain_book
 from sdcensus.formats.shared.sheets import NO_CLOCK, library
 from sdcensus.report.assessment.results import Assessment
 from sdcensus.report.assessment.words import conclusions, lead, part_text

@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from sdcensus.documents.workbooks.plain_books import plain_book
+from sdcensus.documents.workbooks.files import plain_book
 from sdcensus.errors import MissingExtra, OutputError
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.quantities import NOTHING

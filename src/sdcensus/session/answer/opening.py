@@ -22,9 +22,8 @@ from sdcensus.session.census.census import Census, open_census
 from sdcensus.session.gate.gate import refuse_serving, risks_of_menus
 from sdcensus.session.gate.tied_units import refuse_ties_in_policy
 from sdcensus.session.office.secret import find_any_secret, find_lookup_secret
-from sdcensus.session.protect.method import build_method, takes_option
-from sdcensus.session.protect.method_checks import check_methods, exempting
 from sdcensus.session.protect.smallest_group import in_force
+from sdcensus.session.protect.table import build_method, check_methods, exempting, takes_option
 
 if TYPE_CHECKING:
     from sdcensus.session.guard.served_series import ServedSeries

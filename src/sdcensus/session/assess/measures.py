@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from importlib.metadata import EntryPoint, entry_points
 from typing import Any, TypeVar
 
 from sdcensus.errors import SdcensusError, SpecError
 from sdcensus.model.measure import Measure, MeasureContext, Measured, PublicMeasure, PublicRow
+from sdcensus.model.method.registry import Announced, announced, loaded
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.table import Table
 
@@ -27,15 +27,14 @@ BUILT_IN = (
 
 def registered() -> tuple[Measure[Any] | PublicMeasure, ...]:
     """One of each measure, our own first."""
-    own = [EntryPoint(name=value, value=value, group=GROUP) for value in BUILT_IN]
     measures: dict[str, Measure[Any] | PublicMeasure] = {}
-    for point in (*own, *sorted(entry_points(group=GROUP), key=lambda point: point.name)):
-        kind = point.load()
+    for entry in (*(Announced(value, value) for value in BUILT_IN), *sorted(announced(GROUP))):
+        kind = loaded(entry, lambda kind: kind)
         if not (isinstance(kind, type) and issubclass(kind, Measure | PublicMeasure)):
-            raise SpecError(f"The measure {point.name} ({point.value}) is no Measure.")
+            raise SpecError(f"The measure {entry.name} ({entry.target}) is no Measure.")
         measure = kind()
         if measure.name in measures:
-            raise SpecError(f"Two measures are called {measure.name}; one is {point.value}.")
+            raise SpecError(f"Two measures are called {measure.name}; one is {entry.target}.")
         measures[measure.name] = measure
     return tuple(measures.values())
 

@@ -29,8 +29,8 @@ from sdcensus.attack.targets import MOST_CELLS
 from sdcensus.errors import OutputError
 from sdcensus.formats.perturbation.read import read_perturbation
 from sdcensus.formats.read.tables import PublishedFolder, SkippedFile, scan_published
-from sdcensus.formats.shared.arrow_csv import write_csv
-from sdcensus.formats.shared.files import check_new, new_file
+from sdcensus.formats.shared.arrow_columns import write_csv
+from sdcensus.formats.write import check_new, new_file
 from sdcensus.model.perturbation.table import Perturbation, PerturbationTable
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.table import PublishedTable

@@ -27,9 +27,7 @@ from sdcensus.session.office.confidential_output import (
     cell_tables,
     write_owner_only_table,
 )
-from sdcensus.session.protect.files import ProtectedFiles
-from sdcensus.session.protect.method import build_method
-from sdcensus.session.protect.table import protect_table
+from sdcensus.session.protect.table import ProtectedFiles, build_method, protect_table
 from sdcensus.store.owner_only import make_owner_only_folder
 
 #: Few categories, some of them rare, in small areas.

@@ -15,9 +15,8 @@ import numpy as np
 
 from sdcensus._version import __version__
 from sdcensus.errors import OutputError, SecretError, SpecError
-from sdcensus.microdata.changes import left_empty
 from sdcensus.microdata.derived_store import DerivedRecords, write_derived
-from sdcensus.microdata.method import Draws, PreTabularMethod
+from sdcensus.microdata.method import Draws, PreTabularMethod, left_empty
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.method.parameter import as_option
 from sdcensus.model.method.registry import Part, checked_settings, declared, load

@@ -19,10 +19,10 @@ from sdcensus.formats.shared.arrow_columns import (
     slices,
     word_arrays,
     word_numbers,
+    write_csv,
 )
-from sdcensus.formats.shared.arrow_csv import write_csv
-from sdcensus.formats.shared.files import check_new
-from sdcensus.formats.write.columns import check_names, word_columns
+from sdcensus.formats.write import check_new
+from sdcensus.formats.write.about import check_names, word_columns
 from sdcensus.model.cube.cube import Accumulators
 from sdcensus.model.cube.layout import mixed_radix
 from sdcensus.model.cube.sparse_cube import AnyCube, SparseCube

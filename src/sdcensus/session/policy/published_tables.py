@@ -10,7 +10,7 @@ from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.census.census import Census
 from sdcensus.session.policy.value_rules import Publish
-from sdcensus.session.protect.method import build_method
+from sdcensus.session.protect.table import build_method
 
 
 def publisher(

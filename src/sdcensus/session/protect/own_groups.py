@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from sdcensus.documents.groups import read_groups
-from sdcensus.formats.write import write_delivered
-from sdcensus.formats.write.table_file import table_target
+from sdcensus.documents.workbooks.small_tables import small_table
+from sdcensus.errors import DocumentError, Mistake
+from sdcensus.formats.write import table_target, write_delivered
 from sdcensus.methods.building_blocks import BuildingBlocks, axis_for
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.delivery import (
@@ -105,7 +105,7 @@ def write_grouped(
         axes=tuple(map(_delivered_axis, grouped.spec.axes, grouped.axes)),
         values=grouped.published,
         marks=grouped.flags,
-        unit=Text.of({one: units_text(grouped.spec, one) for one in LANGUAGES}),
+        unit=Text.of({each: units_text(grouped.spec, each) for each in LANGUAGES}),
         notes=tuple(notes),
         provenance=replace(provenance, spec_hash=grouped.spec.hash()),
     )
@@ -129,3 +129,39 @@ def _delivered_axis(axis: Axis, groups: GroupedAxis) -> DeliveredAxis:
         total=groups.codes.index(TOTAL) if TOTAL in groups.codes else None,
         geography=axis.variable.role is Role.GEOGRAPHY,
     )
+
+
+_COLUMNS = ("variable", "group", "code")
+
+
+def read_groups(path: str | Path) -> dict[str, dict[str, list[str]]]:
+    """Read a csv file, or the first sheet of a workbook, with ``variable``, ``group``, ``code``.
+
+    Returns:
+        For each variable its groups by name, each a list of codes; all in the order of the file.
+    """
+    file = Path(path)
+    rows = [(line, row) for line, row in small_table(file, what="file of groups") if any(row)]
+    header = [word.lower() for word in rows[0][1]] if rows else []
+    missing = [name for name in _COLUMNS if name not in header]
+    if missing:
+        text = f"The first line needs the columns {', '.join(_COLUMNS)}; {', '.join(missing)}"
+        raise DocumentError(
+            str(file), [Mistake(1, f"{text} {'is' if len(missing) == 1 else 'are'} missing.")]
+        )
+    places = [header.index(name) for name in _COLUMNS]
+    groups: dict[str, dict[str, list[str]]] = {}
+    mistakes = []
+    for line, row in rows[1:]:
+        fields = [row[at] if at < len(row) else "" for at in places]
+        empty = [name for name, field in zip(_COLUMNS, fields, strict=True) if not field]
+        if empty:
+            mistakes.append(Mistake(line, f"The field {', '.join(empty)} is empty."))
+            continue
+        variable, group, code = fields
+        groups.setdefault(variable, {}).setdefault(group, []).append(code)
+    if not groups and not mistakes:
+        mistakes.append(Mistake(2, "There is no group. Write one code of a group on each line."))
+    if mistakes:
+        raise DocumentError(str(file), mistakes)
+    return groups

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from sdcensus.documents.plan.protection import files_of
+from sdcensus.documents.plan.document import files_of
 from sdcensus.documents.policy.document import read_policy
 from sdcensus.methods.look_up import DEFAULT_STRENGTH
 from sdcensus.methods.method import Method
@@ -17,8 +17,8 @@ from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Secret, SubSecret
 from sdcensus.session.census.census import Census
-from sdcensus.session.protect.method import build_method
 from sdcensus.session.protect.smallest_group import in_force
+from sdcensus.session.protect.table import build_method
 
 #: How a plan that does not say how is protected.
 DEFAULT = Protection(method="cell-key", settings=(("strength", DEFAULT_STRENGTH),))

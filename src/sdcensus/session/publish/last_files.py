@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sdcensus._version import __version__
-from sdcensus.formats.shared.files import new_file
+from sdcensus.formats.write import new_file
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.delivery import DeliveredAxis, delivered_axis

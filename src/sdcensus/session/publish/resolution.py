@@ -37,8 +37,8 @@ from sdcensus.session.guard.run import (
     publication_name,
 )
 from sdcensus.session.policy import Outcome, ask
-from sdcensus.session.protect.method_checks import check_methods, exempting
 from sdcensus.session.protect.plan_method import planned_method, planned_smallest_group
+from sdcensus.session.protect.table import check_methods, exempting
 from sdcensus.session.publish.products import (
     Heading,
     Product,
@@ -53,7 +53,6 @@ from sdcensus.session.publish.refusals import check_large_tables, check_names, c
 from sdcensus.session.publish.workplace import MANIFEST, OFFICE_FILE, folder_of, read_json
 from sdcensus.store.schema_json import schema_digest
 
-#: Formats that a plan delivers which does not say.
 #: Gives the version of a series of numbers, from the office's folder, the plan's own wish, the
 #: census, and the name of the publication.
 KeyVersion = Callable[[Path, int | None, CensusInfo, str], int | None]

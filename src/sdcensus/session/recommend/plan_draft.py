@@ -12,7 +12,7 @@ from sdcensus.documents.plan.help import plan_help
 from sdcensus.documents.plan.text import plan_text
 from sdcensus.documents.plan.workbook_form import plan_workbook
 from sdcensus.errors import OutputError, SdcensusError
-from sdcensus.formats.shared.files import check_new, new_file
+from sdcensus.formats.write import check_new, new_file
 from sdcensus.methods.perturbation.schemes import STRENGTHS, scheme
 from sdcensus.model.plan.plan import Plan, PlanOutput, PlanPolicy, Protection
 from sdcensus.model.progress import Progress, no_progress

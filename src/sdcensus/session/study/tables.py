@@ -18,8 +18,7 @@ from sdcensus.model.secret import Secret
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.report.study.results import Candidate
 from sdcensus.session.census.census import Census
-from sdcensus.session.protect.method import build_method
-from sdcensus.session.protect.published_spec import published_spec
+from sdcensus.session.protect.table import build_method, published_spec
 
 #: The founding study has tables of two to five axes.
 FEWEST_WAYS, MOST_WAYS = 2, 5

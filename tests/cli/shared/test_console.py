@@ -5,8 +5,7 @@ import time
 
 from rich.console import Console
 
-from sdcensus.cli.shared.console import Output
-from sdcensus.cli.shared.progress import Stages
+from sdcensus.cli.shared.console import Output, Stages
 
 
 def watched(*, terminal: bool, quiet: bool = False) -> tuple[Output, io.StringIO]:

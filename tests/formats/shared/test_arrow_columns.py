@@ -8,7 +8,7 @@ import io
 import pyarrow as pa
 from hypothesis import given, strategies as st
 
-from sdcensus.formats.shared.arrow_csv import write_csv
+from sdcensus.formats.shared.arrow_columns import write_csv
 from sdcensus.model.text import plain_cell
 
 
