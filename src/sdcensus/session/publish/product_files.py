@@ -24,10 +24,7 @@ from sdcensus.model.text import Text
 from sdcensus.session.guard.guard import Guard
 from sdcensus.session.policy import Outcome, show
 from sdcensus.session.policy.code_rules import positions_of
-from sdcensus.session.policy.households import (
-    one_household_cells,
-    withhold_households,
-)
+from sdcensus.session.policy.households import one_household_cells, withhold_households
 from sdcensus.session.policy.verdict import withholds_households
 from sdcensus.session.protect.smallest_group import GroupRule, too_large
 from sdcensus.session.publish.last_files import evaluated
