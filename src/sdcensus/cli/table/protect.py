@@ -195,16 +195,7 @@ def protect(
         title = heading_in(spec, census.schema.census.languages)
         written = replace(files, title=title, language=language).write(protected)
         if grouped is not None and groups_out is not None:
-            from sdcensus.session.protect.own_groups import write_grouped
-
-            written += write_grouped(
-                grouped,
-                groups_out,
-                provenance=protected.provenance,
-                claims=claims,
-                format=format,
-                language=language,
-            )
+            written += _write_groups(grouped, groups_out, protected, claims, format, language)
     _say_head(output, protected, where, took)
     shown = show or spec.cells <= SMALL
     if shown:
@@ -217,6 +208,26 @@ def protect(
     _say_files(output, written, files, shown=shown)
     for caution in claims.cautions:
         output.note(f"caution: {caution}")
+
+
+def _write_groups(
+    grouped: GroupedTable,
+    out: Path,
+    protected: Protected,
+    claims: Claims,
+    format: str | None,
+    language: str | None,
+) -> tuple[Path, ...]:
+    from sdcensus.session.protect.own_groups import write_grouped
+
+    return write_grouped(
+        grouped,
+        out,
+        provenance=protected.provenance,
+        claims=claims,
+        format=format,
+        language=language,
+    )
 
 
 def _check_groups(
