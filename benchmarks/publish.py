@@ -226,7 +226,7 @@ def publish_nation(
         engine, formats: How they are counted and written.
         limit: How many bytes the run keeps within; 0 for what is usual.
     """
-    from sdcensus.session.publish import counting, run
+    from sdcensus.session.publish import product_files, run
 
     write_mapping(folder)
     name = f"published-{persons}"
@@ -262,11 +262,11 @@ def publish_nation(
     for old in (folder / name, folder / f"{name}.office"):
         shutil.rmtree(old, ignore_errors=True)
     if engine == "memory" and tuple(tables) == PERSONS:
-        figures |= _counting(plan, folder, counting)
+        figures |= _counting(plan, folder, product_files)
     return figures
 
 
-def _counting(plan: Path, folder: Path, counting: Any) -> dict[str, float]:
+def _counting(plan: Path, folder: Path, product_files: Any) -> dict[str, float]:
     """Counting alone, and one plain pass over the columns that it reads."""
     from sdcensus.model.schema.variable import Entity
     from sdcensus.session.publish.resolution import resolve
@@ -276,7 +276,7 @@ def _counting(plan: Path, folder: Path, counting: Any) -> dict[str, float]:
     schedule = scheduled(resolved, memory=4 * 10**9, threads=2)
     census = resolved.census
     count = seconds(
-        lambda: counting.count_tables(census, schedule, lambda at, cube: None), repeats=1
+        lambda: product_files.count_tables(census, schedule, lambda at, cube: None), repeats=1
     )
     named = {axis.variable.name for spec in schedule.specs for axis in spec.axes}
     store, person = census.store, Entity.PERSON

@@ -34,8 +34,7 @@ def main() -> None:
     from sdcensus.model.secret import Secret
     from sdcensus.model.vocabulary import NoiseDraw
     from sdcensus.report.study.files import write_study
-    from sdcensus.session.census.census import open_store
-    from sdcensus.session.census.load import load
+    from sdcensus.session.census.census import load, open_store
     from sdcensus.session.study.study import compare, scheme_candidates
     from sdcensus.session.study.tables import prefixes
 

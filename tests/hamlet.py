@@ -12,8 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sdcensus.session.census.census import Census, open_store
-from sdcensus.session.census.load import load
+from sdcensus.session.census.census import Census, load, open_store
 from sdcensus.store.secrets import write_secret
 from sdcensus.testing.island import SECRET
 

@@ -25,8 +25,11 @@ if TYPE_CHECKING:
     from sdcensus.formats.write import write_table as write_table
     from sdcensus.session import perturbation as perturbation, policy as policy, study as study
     from sdcensus.session.assess.assessment import assess as assess
-    from sdcensus.session.census.census import from_frame as from_frame, open_store as open_store
-    from sdcensus.session.census.load import load as load
+    from sdcensus.session.census.census import (
+        from_frame as from_frame,
+        load as load,
+        open_store as open_store,
+    )
     from sdcensus.session.publish.run import publish as publish
     from sdcensus.store.secrets import read_secret as read_secret
 

@@ -9,7 +9,7 @@ import pytest
 from sdcensus.demo import make_country, write_country
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Secret
-from sdcensus.session.census.load import load
+from sdcensus.session.census.census import load
 
 
 @pytest.mark.parametrize("file_format", ["csv", "parquet"])

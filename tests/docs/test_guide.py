@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from sdcensus.cli.shared.console import Stages
-from sdcensus.session.census.load import load
+from sdcensus.session.census.census import load
 from sdcensus.store.secrets import read_secret, write_secret
 from tests.docs.pages import (
     EXAMPLES,

@@ -114,10 +114,7 @@ def test_our_kernels_are_cached_outside_of_the_package() -> None:
             {"keys.siphash", "keys.links", "cells.tabulate"},
         ),
         ("from sdcensus.kernels.keys import (\n    siphash,\n)", {"keys.siphash"}),
-        (
-            "from sdcensus.kernels.keys.record_keys import record_keys",
-            {"keys.record_keys", "keys.siphash"},
-        ),
+        ("from sdcensus.kernels.cells.sparse import Runs", {"cells.sparse", "cells.tabulate"}),
     ],
 )
 def test_kernels_that_a_kernel_calls_are_found_in_their_files(

@@ -20,16 +20,14 @@ from sdcensus.methods.perturbation.schemes import SCHEMES
 from sdcensus.model.vocabulary import NoiseDraw
 from sdcensus.report.charts import as_svg
 from sdcensus.report.page import RUNNING_STAMP
-from sdcensus.report.study.files import check_study_target, write_study
+from sdcensus.report.study.files import as_csv, check_study_target, write_study
 from sdcensus.report.study.page import STAMP, page
 from sdcensus.report.study.plots import changes, disclosure_map, risk_map
 from sdcensus.report.study.published import published, published_for
 from sdcensus.report.study.results import Study
 from sdcensus.report.study.rows import sheets
-from sdcensus.report.study.sheets import as_csv
 from sdcensus.report.study.words import lead
-from sdcensus.session.census.census import open_store
-from sdcensus.session.census.load import load
+from sdcensus.session.census.census import load, open_store
 from sdcensus.session.study.study import compare, scheme_candidates
 from sdcensus.session.study.tables import prefixes
 from sdcensus.store.owner_only import is_owner_only

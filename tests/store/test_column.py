@@ -7,7 +7,7 @@ import pytest
 
 from sdcensus.errors import StoreError
 from sdcensus.kernels.cells.tabulate import NO_ROW
-from sdcensus.store.column import Column, check_codes
+from sdcensus.store.census_store import Column, check_codes
 
 VALUES = np.array([7, 8, 9], dtype=np.uint16)
 

@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from sdcensus.errors import SpecError
-from sdcensus.model.people_mark import SIGNS, PeopleMark
 from sdcensus.model.schema.schema import CensusInfo
 from sdcensus.model.schema.variable import Entity
-from sdcensus.store.people import people_mark
+from sdcensus.store.people import SIGNS, PeopleMark, people_mark
 from sdcensus.testing.island import island_schema, island_units
 from sdcensus.testing.stores import Units, write_store
 

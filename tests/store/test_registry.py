@@ -23,7 +23,7 @@ from sdcensus.model.spec.document import spec_to_json
 from sdcensus.model.spec.record_sets import cells_of
 from sdcensus.model.spec.shared_cells import shared_cells
 from sdcensus.model.spec.table_spec import TableSpec
-from sdcensus.store import registry_batch as batch_module
+from sdcensus.store import registry_files as batch_module
 from sdcensus.store.owner_only import is_owner_only
 from sdcensus.store.registry import Registry
 from sdcensus.testing.island import SECRET, island, island_cube

@@ -25,7 +25,7 @@ from sdcensus.model.cube.sparse_cube import LARGEST_DENSE_GRID, AnyCube, check_s
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Secret
-from sdcensus.store.column import RecordSource
+from sdcensus.store.census_store import RecordSource
 from sdcensus.store.parquet_census import ParquetCensus
 
 if TYPE_CHECKING:

@@ -56,7 +56,7 @@ from sdcensus.model.schema.encoding import NO_VALUE
 from sdcensus.model.schema.schema import KeySpace
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.table_spec import TableSpec
-from sdcensus.store.column import Column, RecordSource, check_codes
+from sdcensus.store.census_store import Column, RecordSource, check_codes
 
 Integers = npt.NDArray[Any]
 Cells = npt.NDArray[Any]

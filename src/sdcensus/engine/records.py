@@ -17,7 +17,7 @@ from sdcensus.model.schema.encoding import NO_VALUE
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity, Variable
 from sdcensus.model.spec.universe import Universe
-from sdcensus.store.column import Column, RecordSource
+from sdcensus.store.census_store import Column, RecordSource
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

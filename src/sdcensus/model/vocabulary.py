@@ -6,11 +6,14 @@ one package only stay there.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import fields, replace
 from enum import StrEnum
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from sdcensus.errors import SpecError, UnknownName, unknown
 
+Settings = TypeVar("Settings")
 Option = TypeVar("Option", bound=StrEnum)
 
 
@@ -26,6 +29,17 @@ def option(options: type[Option], what: str, value: Option | str) -> Option:
         return options(value)
     except ValueError:
         raise UnknownName(what, str(value), known=list(options)) from None
+
+
+def with_settings(options: Settings, settings: Mapping[str, Any]) -> Settings:
+    """The options with fields that were said by name; others are refused with those that exist."""
+    given: Any = options
+    names = [field.name for field in fields(given)]
+    for name in settings:
+        if name not in names:
+            raise UnknownName("setting", name, known=names)
+    changed: Settings = replace(given, **settings)
+    return changed
 
 
 class OnProblem(StrEnum):

@@ -101,7 +101,7 @@ def page(
         body.append(f'<p class="facts">{escape(facts)}</p>\n')
     if lead:
         body.append(f'<p class="lead">{escape(lead)}</p>\n')
-    body += [one if isinstance(one, Html) else paragraph(one) for one in content]
+    body += [piece if isinstance(piece, Html) else paragraph(piece) for piece in content]
     words = f"Made by sdcensus {__version__}. {closing}".rstrip()
     body.append(f"</main>\n<footer>{escape(words)}</footer>\n</div></body></html>\n")
     return "".join([*head, *body])
@@ -112,7 +112,7 @@ def page(
 
 def section(title: str, *content: str, level: int = 2) -> Html:
     """A heading with what belongs below it; it can be linked to by its words."""
-    inside = "".join(one if isinstance(one, Html) else paragraph(one) for one in content)
+    inside = "".join(piece if isinstance(piece, Html) else paragraph(piece) for piece in content)
     return Html(
         f'<section aria-labelledby="{anchor(title)}">\n'
         f'<h{level} id="{anchor(title)}">{escape(title)}</h{level}>\n{inside}</section>\n'
@@ -177,14 +177,16 @@ def note(title: str, *content: str, tone: Tone = Tone.WARN) -> Html:
     """A box that is read before the rest."""
     kind = {Tone.WARN: "", Tone.BAD: " bad", Tone.GOOD: " good"}.get(tone, " plain")
     inside = "".join(
-        one if isinstance(one, Html) else f"<p>{escape(one)}</p>" for one in content if one
+        piece if isinstance(piece, Html) else f"<p>{escape(piece)}</p>"
+        for piece in content
+        if piece
     )
     return Html(f'<div class="note{kind}" role="note"><b>{escape(title)}</b>{inside}</div>\n')
 
 
 def tiles(shown: Iterable[Tile | tuple[str, str]]) -> Html:
     """A few numbers side by side, each with its meaning."""
-    every = [one if isinstance(one, Tile) else Tile(*one) for one in shown]
+    every = [tile if isinstance(tile, Tile) else Tile(*tile) for tile in shown]
     inside = "".join(
         f'<div class="{f"tile {tile.tone}".rstrip()}">'
         f"<dt>{escape(tile.words)}</dt><dd>{escape(tile.number)}</dd></div>"
@@ -224,7 +226,7 @@ def table(
         )
         above = f'<tr class="over">{over}</tr>'
     titles = "".join(
-        f'<th scope="col"{_word(at, words)}>{escape(one)}</th>' for at, one in enumerate(head)
+        f'<th scope="col"{_word(at, words)}>{escape(title)}</th>' for at, title in enumerate(head)
     )
     lines = "".join(_row(row, words, at in picked) for at, row in enumerate(rows))
     kind = ' class="wrapped"' if wrapped else ""
@@ -257,7 +259,7 @@ def side_by_side(*blocks: str) -> Html:
 
 def details(summary: str, *content: str) -> Html:
     """What is folded away until somebody wants it; printed in any case."""
-    inside = "".join(one if isinstance(one, Html) else paragraph(one) for one in content)
+    inside = "".join(piece if isinstance(piece, Html) else paragraph(piece) for piece in content)
     return Html(f"<details><summary>{escape(summary)}</summary>\n{inside}</details>\n")
 
 
@@ -275,7 +277,7 @@ def _row(row: Sequence[PageCell | str], words: int, picked: bool) -> str:
 
 
 def _word(at: int, words: int, tone: Tone = Tone.PLAIN) -> str:
-    kinds = " ".join(one for one in ("word" if at < words else "", tone.value) if one)
+    kinds = " ".join(kind for kind in ("word" if at < words else "", tone.value) if kind)
     return f' class="{kinds}"' if kinds else ""
 
 
@@ -304,8 +306,8 @@ def shades() -> dict[str, tuple[str, str]]:
 
 
 def _style(running: str) -> str:
-    light = ";".join(f"--{name}:{one}" for name, (one, _) in shades().items())
-    dark = ";".join(f"--{name}:{one}" for name, (_, one) in shades().items())
+    light = ";".join(f"--{name}:{shade}" for name, (shade, _) in shades().items())
+    dark = ";".join(f"--{name}:{shade}" for name, (_, shade) in shades().items())
     foot = (
         f'@bottom-left{{content:"{running}";color:{SHADES["bad"][0]};font:9px sans-serif}}'
         if running

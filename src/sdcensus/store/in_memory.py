@@ -15,7 +15,7 @@ from sdcensus.model.cube.cube import Origin
 from sdcensus.model.schema.implications import declared_rules
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity, Variable
-from sdcensus.store.column import Column
+from sdcensus.store.census_store import Column
 
 Integers = npt.NDArray[Any]
 

@@ -161,7 +161,8 @@ def manifest_from_json(text: str, *, where: str) -> ParquetManifest:
             secret_id=str(content["secret_id"]),
             data_version=str(content["data_version"]),
             datasets={
-                Entity(name): _dataset_from_json(one) for name, one in content["entities"].items()
+                Entity(name): _dataset_from_json(dataset)
+                for name, dataset in content["entities"].items()
             },
             people=str(content.get("people", "")),
             lineage=str(content.get("lineage", "")),
@@ -180,11 +181,11 @@ def _dataset_from_json(content: Mapping[str, Any]) -> Dataset:
     return Dataset(
         key=column(content["key"]),
         household=None if household is None else column(household),
-        codes={name: column(one) for name, one in content["codes"].items()},
-        values={name: column(one) for name, one in content["values"].items()},
+        codes={name: column(code) for name, code in content["codes"].items()},
+        values={name: column(value) for name, value in content["values"].items()},
         files=tuple(
-            ParquetFile(_inside(one["name"]), int(one["rows"]), int(one["size"]), one["digest"])
-            for one in content["files"]
+            ParquetFile(_inside(file["name"]), int(file["rows"]), int(file["size"]), file["digest"])
+            for file in content["files"]
         ),
     )
 

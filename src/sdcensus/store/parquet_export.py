@@ -18,8 +18,7 @@ from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.schema.encoding import NO_VALUE
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity, Variable
-from sdcensus.store.census_store import CensusStore, file_digest
-from sdcensus.store.column import Column
+from sdcensus.store.census_store import CensusStore, Column, file_digest
 from sdcensus.store.manifest import KEY_COLUMN, SCHEMA_FILE, link_column, value_column
 from sdcensus.store.parquet_census import (
     COLUMN_TYPES,
@@ -32,7 +31,7 @@ from sdcensus.store.parquet_census import (
 )
 from sdcensus.store.people import people_mark
 from sdcensus.store.schema_json import schema_to_json
-from sdcensus.store.whole_folder import FolderInTheMaking
+from sdcensus.store.writer import FolderInTheMaking
 
 #: Records of one file, which is one row group: a piece of work for one core of a cluster.
 ROWS_PER_FILE = 1 << 20
@@ -193,7 +192,7 @@ def _values(store: CensusStore, entity: Entity, names: _Names) -> Iterator[tuple
 
 def _smallest(size: int) -> str:
     """The smallest signed type for positions below ``size``."""
-    return next(one for one in COLUMN_TYPES if size - 1 <= np.iinfo(one).max)
+    return next(type_name for type_name in COLUMN_TYPES if size - 1 <= np.iinfo(type_name).max)
 
 
 def _write_file(
@@ -204,7 +203,7 @@ def _write_file(
     *,
     dictionary: Mapping[str, _Writing],
 ) -> ParquetFile:
-    table = pa.table({one.target.name: one.array(rows) for one in writing})
+    table = pa.table({written.target.name: written.array(rows) for written in writing})
     path = folder / name
     pq.write_table(
         table,

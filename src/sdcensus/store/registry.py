@@ -24,15 +24,16 @@ from sdcensus.model.schema.variable import Variable
 from sdcensus.model.spec.shared_cells import shared_cells
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.store.owner_only import write_owner_only
-from sdcensus.store.registry_batch import Batch
-from sdcensus.store.registry_entry import RegistryEntry, entry_from
 from sdcensus.store.registry_files import (
     ABOUT_FILE,
     FOLDER,
     FORMAT_NAME,
     FORMAT_VERSION,
+    Batch,
+    RegistryEntry,
     as_bytes,
     damaged,
+    entry_from,
     event_files,
     make_folders,
     read_json,
@@ -137,7 +138,7 @@ class Registry:
             spec_hash = str(content.get("spec_hash", ""))
             if spec_hash not in without:
                 last[str(content.get("series", "")), spec_hash] = (publication, order, identity)
-        return tuple(self._placed(*one) for one in last.values())
+        return tuple(self._placed(*place) for place in last.values())
 
     def specs(self) -> tuple[TableSpec, ...]:
         """Every table that was published, once."""
@@ -253,8 +254,12 @@ class Registry:
                 continue
             if entry.spec_hash != wanted or making_of(entry.provenance) != making_of(provenance):
                 continue
-            found = differences(table.spec, own, entry.spec, self.values(entry))
-            if found is not None and found.compared >= own.published.size and not found.cells.size:
+            compared = differences(table.spec, own, entry.spec, self.values(entry))
+            if (
+                compared is not None
+                and compared.compared >= own.published.size
+                and not compared.cells.size
+            ):
                 return entry
         return None
 
@@ -290,17 +295,17 @@ class Registry:
             consistent: Whether its method is consistent.
         """
         own = Values.of(table)
-        made = []
+        conflicts = []
         for entry in self._alike(table.spec):
             if entry.agrees_with(provenance, consistent=consistent):
                 continue
-            found = differences(table.spec, own, entry.spec, self.values(entry))
-            if found is None:
+            compared = differences(table.spec, own, entry.spec, self.values(entry))
+            if compared is None:
                 continue
-            both = np.flatnonzero((found.flags == 0) & (found.flags_before == 0))
+            both = np.flatnonzero((compared.flags == 0) & (compared.flags_before == 0))
             if both.size:
-                made.append(_conflicts(entry, found, both))
-        return tuple(made)
+                conflicts.append(_conflicts(entry, compared, both))
+        return tuple(conflicts)
 
     def published_elsewhere(self, table: Table) -> Numbers:
         """Withheld cells of a table whose records were published before with a number."""
@@ -315,14 +320,14 @@ class Registry:
 
     def refuse_conflicts(self, table: AnyTable) -> None:
         """Refuse a table with numbers that contradict what was published before."""
-        found = self.conflicts(table)
-        if found:
-            cells = sum(map(len, found))
+        conflicts = self.conflicts(table)
+        if conflicts:
+            cells = sum(map(len, conflicts))
             were = "1 cell was" if cells == 1 else f"{cells:,} cells were"
             raise Refused(
                 f"{table.spec.title}: {were} published before with another value,"
-                f" first in {found[0].entry.name!r}. Publish the same numbers, with the same method"
-                " and secret; or record a change that is meant with Registry.add(...,"
+                f" first in {conflicts[0].entry.name!r}. Publish the same numbers, with the same"
+                " method and secret; or record a change that is meant with Registry.add(...,"
                 " allow_conflicts=True)."
             )
 
@@ -346,7 +351,7 @@ class Registry:
                 yield entry
 
     def _entries(self) -> Iterator[RegistryEntry]:
-        return (self._placed(*one) for one in self._listed())
+        return (self._placed(*place) for place in self._listed())
 
     def _listed(self) -> Iterator[tuple[str, int, str]]:
         """Of every table of every publication: its publication, its place, its id."""
@@ -354,7 +359,10 @@ class Registry:
         for _, path in event_files(self.path):
             content = read_json(path, missing=f"{path} cannot be read.")
             try:
-                name, identities = str(content["name"]), [str(one) for one in content["entries"]]
+                name, identities = (
+                    str(content["name"]),
+                    [str(identity) for identity in content["entries"]],
+                )
                 newer = int(content["version"]) > FORMAT_VERSION
             except (LookupError, TypeError, ValueError):
                 raise damaged(path) from None

@@ -131,7 +131,7 @@ def differences(
     if same_layout(spec, before_spec):
         if values.numbers is None and before.numbers is None:
             return _same_cells(values, before)
-        listed = [one.numbers for one in (values, before) if one.numbers is not None]
+        listed = [part.numbers for part in (values, before) if part.numbers is not None]
         mine = theirs = np.unique(np.concatenate(listed)) if len(listed) == 2 else _every(spec)
     else:
         shared = shared_cells(spec, before_spec)
@@ -198,10 +198,10 @@ def making_of(provenance: Provenance | None) -> dict[str, str | int] | None:
     """What decides the numbers of every table of a publication; the same gives the same."""
     if provenance is None:
         return None
-    made = provenance.to_json()
-    del made["package_version"]  # the same numbers from a newer package are the same
-    del made["spec_hash"]
-    return made
+    document = provenance.to_json()
+    del document["package_version"]  # the same numbers from a newer package are the same
+    del document["spec_hash"]
+    return document
 
 
 def identity_of(

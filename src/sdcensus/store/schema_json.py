@@ -264,7 +264,7 @@ def _optional(value: object, read: Callable[[object], Result]) -> Result | None:
 
 
 def _list(value: object, read: Callable[[object], Result]) -> tuple[Result, ...]:
-    return tuple(read(one) for one in _checked(value, list))
+    return tuple(read(item) for item in _checked(value, list))
 
 
 def _text(value: object) -> Text:
@@ -272,7 +272,7 @@ def _text(value: object) -> Text:
         return Text()
     if isinstance(value, str):
         return Text((("en", value),))
-    pairs = [_list(one, _string) for one in _checked(value, list)]
+    pairs = [_list(pair, _string) for pair in _checked(value, list)]
     return Text(tuple((language, text) for language, text in pairs))
 
 
@@ -289,7 +289,7 @@ def _schema(document: Mapping[str, Any]) -> Schema:
             languages=_list(census["languages"], _string),
         ),
         entities=_list(document["entities"], _entity),
-        variables=_list(document["variables"], lambda one: _variable(one, grids)),
+        variables=_list(document["variables"], lambda variable: _variable(variable, grids)),
         keys=KeyRules(
             scope=KeyScope(keys["scope"]),
             household=HouseholdKey(keys["household"]),
@@ -389,14 +389,14 @@ def _level_label(value: Any) -> tuple[str, Text]:
 
 def _codes(value: object, grids: tuple[GridSpec, ...]) -> tuple[Code, ...]:
     codes: list[Code] = []
-    for one in _checked(value, list):
-        if isinstance(one, dict) and "grid" in one:
-            codes += _grid_codes(grids[_whole(one["grid"])])
-        elif isinstance(one, dict):
-            low, high = _list(one["range"], _whole)
+    for code in _checked(value, list):
+        if isinstance(code, dict) and "grid" in code:
+            codes += _grid_codes(grids[_whole(code["grid"])])
+        elif isinstance(code, dict):
+            low, high = _list(code["range"], _whole)
             codes += range_codes(low, high)
         else:
-            codes.append(_code(one))
+            codes.append(_code(code))
     return tuple(codes)
 
 

@@ -74,29 +74,36 @@ def _parsed(text: str, where: str) -> SubSecret:
         raise SecretError(
             f"{where} has format {formats[0]}, which a newer sdcensus wrote. Update sdcensus."
         )
-    found: dict[str, str] = {}
+    lines_by_name: dict[str, str] = {}
     for line in text.splitlines():
         matched = _LINE.fullmatch(line)
         if matched is None:
             continue
         name = matched[1].lower()
-        if name in found:
+        if name in lines_by_name:
             raise SecretError(f"{where}: the line {name!r} stands there twice. {_AGAIN}")
-        found[name] = matched[2].lower()
-    missing = [name for name in _PARTS if name not in found]
+        lines_by_name[name] = matched[2].lower()
+    missing = [name for name in _PARTS if name not in lines_by_name]
     if missing or not formats:
         what = f"the line {missing[0]!r}" if missing else "the first line"
         raise SecretError(f"{where} is not whole: {what} is missing. {_AGAIN}")
-    key = _bytes(found["key 1"], found["key 2"])
-    version = found["version"]
-    known = found["purpose"] in list(Purpose) and re.fullmatch(r"0|[1-9][0-9]{0,8}", version)
-    right = "" if key is None else _check(key, found["purpose"], version, found["id"])
-    if key is None or not known or not _same(right, found["check"]):
+    key = _bytes(lines_by_name["key 1"], lines_by_name["key 2"])
+    version = lines_by_name["version"]
+    known = lines_by_name["purpose"] in list(Purpose) and re.fullmatch(
+        r"0|[1-9][0-9]{0,8}", version
+    )
+    right = (
+        "" if key is None else _check(key, lines_by_name["purpose"], version, lines_by_name["id"])
+    )
+    if key is None or not known or not _same(right, lines_by_name["check"]):
         raise SecretError(
             f"{where} was changed or damaged: its lines do not belong together. {_AGAIN}"
         )
     return SubSecret(
-        key, purpose=Purpose(found["purpose"]), version=int(version), secret_id=found["id"]
+        key,
+        purpose=Purpose(lines_by_name["purpose"]),
+        version=int(version),
+        secret_id=lines_by_name["id"],
     )
 
 

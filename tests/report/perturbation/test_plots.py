@@ -17,8 +17,7 @@ from sdcensus.errors import MissingExtra, OutputError, UnknownName
 from sdcensus.model.perturbation.design import PerturbationDesign
 from sdcensus.model.vocabulary import PerturbationChart
 from sdcensus.report.charts import as_png, as_svg
-from sdcensus.report.perturbation.files import write_pictures
-from sdcensus.report.perturbation.page import page
+from sdcensus.report.perturbation.page import page, write_pictures
 from sdcensus.report.perturbation.plots import CONFIDENTIAL, pictures, sheet
 from sdcensus.session import perturbation
 from sdcensus.store.owner_only import is_owner_only

@@ -31,7 +31,7 @@ from sdcensus.risk.feasibility import How, feasibility
 from sdcensus.risk.looks.budget import NOT_COVERED, look_budget_of_tables
 from sdcensus.risk.looks.chance import recovery_with
 from sdcensus.risk.posterior import perceived_disclosure
-from sdcensus.session.assess.assessment import EXACT_UP_TO, assess_table
+from sdcensus.session.assess.assessment import EXACT_UP_TO, assess, assess_table
 from sdcensus.session.assess.options import AssessOptions
 from sdcensus.testing.island import SECRET, island, island_cube
 from sdcensus.utility.distances import utility_of
@@ -443,3 +443,17 @@ def test_groups_that_can_still_be_read_are_counted_and_told() -> None:
     filled = assess_table(cube, Table(cube.spec, cube.count + 1), AssessOptions(compare=False))
     assert filled.groups_readable == 0
     assert not any("groups in which" in conclusion for conclusion in conclusions(filled))
+
+
+def test_settings_may_be_said_by_name() -> None:
+    protected = protected_by("cell key")
+    method = method_of("cell key")
+    by_name = assess(
+        protected.audit.cube, protected, method=method, compare=False, exact=False, coalition=2
+    )
+    options = AssessOptions(method=method, compare=False, exact=False, coalition=2)
+    whole = assess(protected.audit.cube, protected, options)
+    assert by_name.conclusions == whole.conclusions
+    assert by_name.assessment.compared is None
+    with pytest.raises(SpecError, match=r"There is no setting 'exakt'.*exact"):
+        assess(protected.audit.cube, protected, exakt=True)

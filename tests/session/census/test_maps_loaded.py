@@ -8,9 +8,8 @@ import pytest
 
 from sdcensus.demo import make_country, write_country
 from sdcensus.errors import InputError, StoreError
-from sdcensus.ingest import load as maps
-from sdcensus.session.census.census import open_store
-from sdcensus.session.census.load import load
+from sdcensus.ingest import maps
+from sdcensus.session.census.census import load, open_store
 from sdcensus.session.office.secret import make_secret
 from sdcensus.store.census_store import CensusStore
 

@@ -37,9 +37,8 @@ from sdcensus.session.gate.broken_down import (
 )
 from sdcensus.session.gate.gate import AcceptedRisk, RiskCode, risks_of_menus
 from sdcensus.session.policy.lock import tightened
-from sdcensus.session.publish.approval import approve, read_approvals
+from sdcensus.session.publish.approval import approve, read_approvals, verify
 from sdcensus.session.publish.estimate import check_plan
-from sdcensus.session.publish.verification import verify
 from sdcensus.testing.island import SECRET, island, island_schema
 from tests.session.publish.plans import PROTECT, Office, new_office
 

@@ -29,7 +29,7 @@ from sdcensus.model.cube.sparse_cube import SparseCube
 from sdcensus.model.perturbation.table import Lookup
 from sdcensus.model.published.protected import Protected
 from sdcensus.model.schema.schema import KeySpace
-from sdcensus.session.office.audit_output import write_audit
+from sdcensus.session.office.confidential_output import write_audit
 from sdcensus.testing.island import SECRET, island
 
 DECIMAL = KeySpace(10**8)

@@ -17,7 +17,7 @@ from sdcensus.errors import EngineError, SpecError, UnknownName
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.session.census.census import Census, EngineName
-from sdcensus.session.publish.counting import count_tables
+from sdcensus.session.publish.product_files import count_tables
 from sdcensus.session.publish.schedule import Schedule, schedule
 from sdcensus.testing.conformance import same_cubes, small_store
 from sdcensus.testing.island import island_store

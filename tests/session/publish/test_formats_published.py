@@ -29,8 +29,7 @@ from sdcensus.demo import make_country, write_country
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.method.parameter import MethodOptions
 from sdcensus.model.published.table import Table
-from sdcensus.session.census.census import open_store
-from sdcensus.session.census.load import load
+from sdcensus.session.census.census import load, open_store
 from sdcensus.session.protect.table import build_method, protect_table
 from sdcensus.store.secrets import write_secret
 from sdcensus.testing.island import SECRET

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from sdcensus.errors import OutputError
-from sdcensus.session.publish.verification import verify
+from sdcensus.session.publish.approval import verify
 from tests.cli.conftest import start, without_progress
 from tests.session.publish.plans import TABLES, Office, contents, copy_of, new_office
 

@@ -20,10 +20,9 @@ from sdcensus.model.published.delivery import NO_PARENT
 from sdcensus.model.secret import Secret
 from sdcensus.model.spec.cell_definitions import cell_hashes
 from sdcensus.model.spec.record_sets import leaves_in, leaves_of
-from sdcensus.session.census.census import Census, open_store
-from sdcensus.session.census.load import load
+from sdcensus.session.census.census import Census, load, open_store
+from sdcensus.session.publish.products import PublishableTable, StatisticsTable
 from sdcensus.session.publish.programme import open_programme, programme_names, programme_tables
-from sdcensus.session.publish.publishable import PublishableTable, StatisticsTable
 
 EU = open_programme("eu-2021")
 PERSONS = 3_000

@@ -19,10 +19,9 @@ from sdcensus.demo import DemoFiles, eu_mapping, make_country, write_country
 from sdcensus.documents.mapping.document import read_mapping
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.secret import Secret
-from sdcensus.session.census.census import Census, open_store
-from sdcensus.session.census.load import load
+from sdcensus.session.census.census import Census, load, open_store
+from sdcensus.session.publish.products import PublishableTable, StatisticsTable
 from sdcensus.session.publish.programme import open_programme, programme_tables
-from sdcensus.session.publish.publishable import PublishableTable, StatisticsTable
 
 EU = open_programme("eu-2021")
 Record = dict[str, str]

@@ -11,8 +11,8 @@ import pytest
 
 from sdcensus.demo import make_country, write_country
 from sdcensus.errors import DocumentError, Refused, SpecError
-from sdcensus.session.census.load import load
-from sdcensus.session.publish.verification import verify
+from sdcensus.session.census.census import load
+from sdcensus.session.publish.approval import verify
 from sdcensus.session.publish.workplace import MANIFEST
 from sdcensus.store.secrets import write_secret
 from sdcensus.testing.island import SECRET

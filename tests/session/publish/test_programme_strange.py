@@ -21,8 +21,8 @@ from sdcensus.model.schema.variable import (
     Role,
     Variable,
 )
+from sdcensus.session.publish.products import PublishableTable
 from sdcensus.session.publish.programme import open_programme, programme_tables
-from sdcensus.session.publish.publishable import PublishableTable
 
 EU = open_programme("eu-2021")
 

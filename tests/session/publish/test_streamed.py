@@ -28,8 +28,8 @@ from sdcensus.model.schema.variable import Code, Entity, EntitySpec, Hierarchy, 
 from sdcensus.model.secret import Secret
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.model.text import Text
-from sdcensus.session.publish.evaluation import evaluated, row_from_json
-from sdcensus.session.publish.publishable import PublishableTable
+from sdcensus.session.publish.last_files import evaluated, row_from_json
+from sdcensus.session.publish.products import PublishableTable
 from sdcensus.session.publish.streamed import StreamOptions, stream_table
 
 SECRET = Secret(bytes(range(32)))

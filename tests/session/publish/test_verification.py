@@ -10,10 +10,8 @@ from pathlib import Path
 import pytest
 
 from sdcensus.errors import InputError, OutputError, Refused, SpecError, StoreError
-from sdcensus.session.publish.approval import Approval, approve, read_approvals
-from sdcensus.session.publish.office_folder import taken
-from sdcensus.session.publish.verification import verify
-from sdcensus.session.publish.workplace import MANIFEST
+from sdcensus.session.publish.approval import Approval, approve, read_approvals, verify
+from sdcensus.session.publish.workplace import MANIFEST, taken
 from sdcensus.store.owner_only import is_owner_only
 from tests.session.publish.plans import Office, new_office
 

@@ -47,7 +47,7 @@ def load(
     the rows on which they stand. Direct identifiers never enter the store. Rules that hold for all
     records and are not declared are proposed for the schema.
     """
-    from sdcensus.session.census.load import load as load_census
+    from sdcensus.session.census.census import load as load_census
 
     output = Output(quiet=quiet)
     began = time.perf_counter()

@@ -103,7 +103,7 @@ def show(
     if chart and not plot:
         raise SpecError("--chart says what is drawn. Say where as well: --plot FILE.")
     if plot:
-        from sdcensus.report.perturbation.files import check_targets
+        from sdcensus.report.perturbation.page import check_targets
 
         check_targets(plot)
     key = None if secret is None else office_secret(secret)
@@ -122,7 +122,7 @@ def show(
     show_relaxed(output, summary)
     show_lookups(output, summary)
     if plot:
-        from sdcensus.report.perturbation.files import write_pictures
+        from sdcensus.report.perturbation.page import write_pictures
 
         with all_or_nothing(), Stages(output, "drawing"):
             written = write_pictures(

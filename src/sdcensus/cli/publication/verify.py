@@ -36,7 +36,7 @@ def verify(
 
     Missing, changed and added files are listed, and the exit code tells that there are some.
     """
-    from sdcensus.session.publish.verification import verify as check
+    from sdcensus.session.publish.approval import verify as check
 
     output = Output(quiet=quiet)
     with Stages(output, "comparing files with their digests") as stages:

@@ -128,10 +128,9 @@ def compare(
     (ECLAC 2020). All of it is computed from true counts: only you can read the folder.
     """
     from sdcensus.report.study.files import check_study_target, write_study
-    from sdcensus.session.census.census import open_store
-    from sdcensus.session.census.load import find_secret
-    from sdcensus.session.study.methods import method_candidates
+    from sdcensus.session.census.census import find_secret, open_store
     from sdcensus.session.study.study import compare as run, scheme_candidates
+    from sdcensus.session.study.tables import method_candidates
 
     output = Output(quiet=quiet)
     check_study_target(out)

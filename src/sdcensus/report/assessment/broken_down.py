@@ -77,9 +77,9 @@ def _twin_lines(found: BrokenDown) -> Iterator[str]:
                 " cannot be compared."
             )
         return
-    one = {Entity.PERSON: "person", Entity.HOUSEHOLD: "household"}.get(found.of, "unit")
+    unit = {Entity.PERSON: "person", Entity.HOUSEHOLD: "household"}.get(found.of, "unit")
     yield (
-        f"Twins, cells of more than {twins.above:,} that differ by one {one}: {twins.one:,} pairs;"
+        f"Twins, cells of more than {twins.above:,} that differ by one {unit}: {twins.one:,} pairs;"
         f" by members of one household: {twins.household:,}; nested, by up to {twins.largest:,}: at"
         f" least {twins.nested:,}."
     )
@@ -93,7 +93,7 @@ def _twin_lines(found: BrokenDown) -> Iterator[str]:
 def worst_kinds(found: BrokenDown, most: int = MOST_LISTED) -> Sequence[KindFigures]:
     """The kinds of cells with the most small groups that are broken down."""
     divided = [kind for kind in found.kinds if kind.small or kind.households or kind.twins]
-    return sorted(divided, key=lambda one: (-sum(one.groups) * one.finer, one.title))[:most]
+    return sorted(divided, key=lambda title: (-sum(title.groups) * title.finer, title.title))[:most]
 
 
 def help_line(measures: Sequence[BrokenDown], text: str) -> str:

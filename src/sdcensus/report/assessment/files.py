@@ -132,14 +132,14 @@ def write_reports(
 
 def _distinct(names: Sequence[str]) -> list[str]:
     """Names for files, with a number where one was given before."""
-    found: list[str] = []
+    distinct: list[str] = []
     for name in names:
-        made, again = name, 1
-        while made in found:
+        free_name, again = name, 1
+        while free_name in distinct:
             again += 1
-            made = f"{name}-{again}"
-        found.append(made)
-    return found
+            free_name = f"{name}-{again}"
+        distinct.append(free_name)
+    return distinct
 
 
 def _target(path: str | Path, ending: str) -> Path:

@@ -156,8 +156,8 @@ def _annex(assessment: Assessment, reproduce: str) -> Html:
 def _reasons(assessment: Assessment) -> list[str]:
     """Why figures are missing or doubtful, each reason once."""
     by_reason: dict[str, list[str]] = {}
-    for part, one in assessment.utility:
-        for figure, why in one.reasons:
+    for part, measures in assessment.utility:
+        for figure, why in measures.reasons:
             named = by_reason.setdefault(f"{part_text(part).capitalize()}: {why}", [])
             named.append(figure.replace("_", " "))
     said = [f"{why} ({', '.join(figures)})." for why, figures in by_reason.items()]

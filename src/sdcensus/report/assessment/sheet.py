@@ -177,24 +177,24 @@ def _table_row(
     *,
     margins: bool,
 ) -> None:
-    found: dict[Stage, StageFigures] = {
+    stages: dict[Stage, StageFigures] = {
         stage.stage: stage for stage in row.stages if stage.margins is margins
     }
-    notes = [] if found else ["the levels of the table do not nest: it has no interior cells"]
+    notes = [] if stages else ["the levels of the table do not nest: it has no interior cells"]
     for stage, first in places.items():
-        values = found[stage].columns() if stage in found else {}
+        values = stages[stage].columns() if stage in stages else {}
         for column, head in enumerate(_figures_of(stage), start=first):
             formats.put(sheet, at, column, head, values.get(head))
-        if stage in found and found[stage].reason:
-            notes.append(f"{stage}: {found[stage].reason}")
+        if stage in stages and stages[stage].reason:
+            notes.append(f"{stage}: {stages[stage].reason}")
     note = "; ".join([*notes, f"unsafe: counts from 1 to {row.unsafe_up_to}"])
     variables = ", ".join(row.variables)
     # Tables without a name are called by their variables.
-    told = row.table if row.table.endswith(variables) else f"{row.table}: {variables}"
-    texts = (row.number, told, ", ".join(map(str, row.levels)) or _NOTHING, note)
+    heading = row.table if row.table.endswith(variables) else f"{row.table}: {variables}"
+    texts = (row.number, heading, ", ".join(map(str, row.levels)) or _NOTHING, note)
     for column, value in enumerate(texts):
         formats.put(sheet, at, column, "", value)
-    sheet.set_row(at, _height((told, _NAMES[1][1]), (note, _NAMES[3][1])))
+    sheet.set_row(at, _height((heading, _NAMES[1][1]), (note, _NAMES[3][1])))
 
 
 def _height(*texts: tuple[str, float]) -> float:

@@ -48,7 +48,7 @@ def knows_text(found: Feasibility) -> str:
 def lead(assessment: Assessment) -> str:
     """The conclusion in three or four sentences."""
     said = [_alone(assessment), _together(assessment), _sparse(assessment)]
-    return " ".join(one for one in said if one)
+    return " ".join(sentence for sentence in said if sentence)
 
 
 def _alone(assessment: Assessment) -> str:
@@ -175,10 +175,10 @@ def finding_line(findings: Findings) -> str:
 
 def groups_sentence(assessment: Assessment) -> str:
     """How many groups with one property can still be read; empty where there are none."""
-    found = [
+    kinds = [
         finding for finding in assessment.findings if finding.kind is FindingKind.GROUP_ATTRIBUTE
     ]
-    count = sum(findings.count for findings in found)
+    count = sum(findings.count for findings in kinds)
     if not count:
         return ""
     return (

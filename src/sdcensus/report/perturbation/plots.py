@@ -160,7 +160,7 @@ def distribution(perturbation: Perturbation) -> Picture:
         "How far counts change",
         caption,
         "Bar chart. "
-        + " ".join(f"{_capital(name)}: {_spoken(one)}." for name, one in series.items()),
+        + " ".join(f"{_capital(name)}: {_spoken(shares)}." for name, shares in series.items()),
         (bars + labels).properties(width=_WIDTH, height=230),
     )
 
@@ -376,7 +376,7 @@ def _highest(series: Iterable[Mapping[int, float]]) -> float:
 
 def _span(series: Iterable[Mapping[int, float]]) -> list[int]:
     """Every whole number between the changes that a picture can show."""
-    values = [value for one in series for value, share in one.items() if share >= RARE]
+    values = [value for shares in series for value, share in shares.items() if share >= RARE]
     return list(range(min(values), max(values) + 1))
 
 

@@ -21,7 +21,7 @@ from sdcensus.report.page import (
     table,
     tiles,
 )
-from sdcensus.report.publication.links import links
+from sdcensus.report.publication.notes import links
 from sdcensus.utility.evaluation import EvaluationRow, Stage, StageFigures
 
 #: A share of changed numbers above which a row stands out: such a table says little.
@@ -67,7 +67,7 @@ def evaluation_index(
             Tile(number_text(largest), "is the largest change of a number"),
         ]
     )
-    facts = " · ".join(one for one in (publication, date) if one)
+    facts = " · ".join(fact for fact in (publication, date) if fact)
     return page(
         "Evaluation of a publication",
         shown,
@@ -99,7 +99,7 @@ def _lines(
     head += ["after swap"] if swapped else []
     head += ["mean", "largest", "equal"]
     groups = [("", 4), ("small counts", 2), ("changes", 4 if swapped else 3)]
-    made: list[list[PageCell | str]] = []
+    lines: list[list[PageCell | str]] = []
     for row in rows:
         line: list[PageCell | str] = [_name(row.table), _links(row.table, files, published)]
         before, after = _told(row, Stage.ORIGINAL), _told(row, Stage.PUBLISHED)
@@ -109,8 +109,8 @@ def _lines(
         stage_figures = _published(row)
         share = None if stage_figures is None else stage_figures.share_equal
         tone = Tone.WARN if share is not None and share < 1 - _MUCH_CHANGED else Tone.PLAIN
-        made.append([*line, PageCell(share_text(share), tone)])
-    return table("Every table with its margins", head, made, groups=groups, words=2, wrapped=True)
+        lines.append([*line, PageCell(share_text(share), tone)])
+    return table("Every table with its margins", head, lines, groups=groups, words=2, wrapped=True)
 
 
 def _reading() -> Html:

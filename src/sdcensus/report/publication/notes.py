@@ -6,14 +6,35 @@ a change, no chance: whoever reads it learns how to use the numbers, not how to 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from urllib.parse import quote
 
 from sdcensus.model.published.table import Mark
+from sdcensus.model.published.table_format import all_formats
 from sdcensus.model.quantities import number_text
 from sdcensus.model.text import LANGUAGES, Text, catalogue, lines
-from sdcensus.report.page import Html, bullets, contents, page, section, table
-from sdcensus.report.publication.links import links
+from sdcensus.report.page import Html, bullets, contents, link, page, section, table
+
+
+def links(name: str, files: Iterable[str], before: str = "") -> Html:
+    """Links to the files of a table, named by what is different: their endings.
+
+    Args:
+        name: The table.
+        files: Its files.
+        before: The way to the folder in which they lie.
+
+    Examples:
+        >>> links("ages", ["ages.csv", "ages.about.json"])
+        '<a href="ages.csv">csv</a>'
+    """
+    # Files that only programs read stand beside another one.
+    beside = tuple(ending for table_format in all_formats() for ending in table_format.endings[1:])
+    shown = [file for file in files if not file.endswith(beside)]
+    return Html(
+        " ".join(link(file[len(name) :].lstrip("."), before + quote(file)) for file in shown)
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +84,7 @@ def notes_pages(notes: PublicationNotes, languages: Sequence[str]) -> dict[str, 
     chosen = [language for language in languages if language in LANGUAGES] or ["en"]
     if len(chosen) == 1:
         return {"notes.html": _page(notes, chosen[0]).encode("utf-8")}
-    return {f"notes.{one}.html": _page(notes, one).encode("utf-8") for one in chosen}
+    return {f"notes.{language}.html": _page(notes, language).encode("utf-8") for language in chosen}
 
 
 def _page(notes: PublicationNotes, language: str) -> str:

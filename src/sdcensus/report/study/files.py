@@ -2,20 +2,161 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 import secrets
 import shutil
+from collections.abc import Sequence
+from datetime import datetime
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
-from sdcensus.errors import OutputError
+from sdcensus.documents.workbooks.files import plain_book
+from sdcensus.errors import MissingExtra, OutputError
 from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.quantities import NOTHING
+from sdcensus.model.text import plain_cell
 from sdcensus.report.charts import require_libraries
+from sdcensus.report.page import RUNNING_STAMP
 from sdcensus.report.study.page import page
-from sdcensus.report.study.published import published_for
+from sdcensus.report.study.published import Published, published_for
 from sdcensus.report.study.results import Study
-from sdcensus.report.study.rows import sheets
-from sdcensus.report.study.sheets import as_csv, as_workbook, require_workbooks
+from sdcensus.report.study.rows import Form, StudySheet, Value, sheets
+from sdcensus.report.study.words import reasons, sentences
 from sdcensus.store.owner_only import create_owner_only, make_owner_only_folder
+
+#: Workbooks say when they were made. Ours are the same whenever they are made.
+_NO_CLOCK = datetime(2000, 1, 1)
+_WIDEST, _NARROWEST, _TEXT_WIDTH = 60, 9, 120
+
+
+def as_csv(sheet: StudySheet) -> bytes:
+    """A sheet as csv: UTF-8, commas, plain numbers, empty where a figure has no meaning."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([column.name for column in sheet.columns])
+    for row in sheet.rows:
+        writer.writerow([_plain(value) for value in row])
+    return text.getvalue().encode("utf-8")
+
+
+def _plain(value: Value) -> str | int:
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return plain_cell(value)
+    return f"{value:.8g}" if isinstance(value, float) else value
+
+
+def require_workbooks() -> Any:
+    """Say at once if what writes workbooks is not installed."""
+    try:
+        return import_module("xlsxwriter")
+    except ImportError:
+        raise MissingExtra("formats", needed_for="Writing the workbook of a study") from None
+
+
+def as_workbook(study: Study, shown: Sequence[StudySheet], published: Published | None) -> bytes:
+    """The sheets as one workbook, with the findings in words before them."""
+    library = require_workbooks()
+    content = io.BytesIO()
+    book = plain_book(library, content, {"in_memory": True})
+    book.set_properties({"title": f"Methods compared: {study.census}", "created": _NO_CLOCK})
+    styles = _Styles(book)
+    _write_summary(book.add_worksheet("Summary"), study, published, styles)
+    for sheet in shown:
+        _write_sheet(book.add_worksheet(sheet.name), sheet, styles)
+    book.close()
+    return content.getvalue()
+
+
+class _Styles:
+    """How cells look."""
+
+    def __init__(self, book: Any) -> None:
+        self.title = book.add_format({"bold": True, "font_size": 14})
+        self.stamp = book.add_format({"font_color": "#9b2c2c", "italic": True})
+        self.bold = book.add_format({"bold": True, "valign": "top"})
+        self.wrapped = book.add_format({"text_wrap": True, "valign": "top"})
+        head = {"bold": True, "bottom": 1, "text_wrap": True, "valign": "bottom"}
+        self.head = book.add_format(head)
+        self.head_right = book.add_format({**head, "align": "right"})
+        self.none = book.add_format({"align": "right", "font_color": "#5b6773"})
+        self._book = book
+        self._made: dict[tuple[Form, bool], Any] = {}
+
+    def of(self, form: Form, *, first: bool) -> Any:
+        """The format of a column; the first row of a table has a line above it."""
+        if (form, first) not in self._made:
+            look: dict[str, Any] = {} if form is Form.TEXT else {"num_format": form.value}
+            if first:
+                look |= {"top": 1, "top_color": "#c9d0d6"}
+            self._made[form, first] = self._book.add_format(look)
+        return self._made[form, first]
+
+
+def _prepare(sheet: Any) -> None:
+    sheet.hide_gridlines(2)
+    sheet.set_landscape()
+    sheet.set_paper(9)
+    sheet.fit_to_pages(1, 0)
+    sheet.set_footer(f"&L{RUNNING_STAMP}&R&P / &N")
+
+
+def _write_summary(sheet: Any, study: Study, published: Published | None, styles: _Styles) -> None:
+    _prepare(sheet)
+    sheet.set_column(0, 0, 30)
+    sheet.set_column(1, 1, _TEXT_WIDTH)
+    sheet.write_string(0, 0, f"Methods compared: {study.census}", styles.title)
+    sheet.write_string(1, 0, RUNNING_STAMP, styles.stamp)
+    row = 3
+    lines = [*sentences(study, published)]
+    lines += [("Figures without meaning.", reason) for reason in reasons(study)]
+    lines += [("Data.", f"Data version {study.data_version}, secret {study.secret_id}.")]
+    for head, text in lines:
+        # The height that wrapped text needs: programs that only show it compute none.
+        height = max(1 + len(text) // (_TEXT_WIDTH - 8), 1 + len(head) // 28)
+        sheet.set_row(row, 15.0 * height)
+        sheet.write_string(row, 0, head, styles.wrapped)
+        sheet.write_string(row, 1, text, styles.wrapped)
+        row += 1
+
+
+def _write_sheet(sheet: Any, content: StudySheet, styles: _Styles) -> None:
+    _prepare(sheet)
+    top = 3
+    sheet.freeze_panes(top + 1, content.frozen)
+    sheet.repeat_rows(top)
+    sheet.set_row(top, 46)
+    for at, column in enumerate(content.columns):
+        texts = [str(row[at]) for row in content.rows] if column.form is Form.TEXT else []
+        longest = max(
+            map(len, [*column.heading.split(), *texts, "00,000,000"[: 9 if texts else 10]])
+        )
+        sheet.set_column(at, at, max(_NARROWEST, min(_WIDEST, longest + 2)))
+        style = styles.head if column.form is Form.TEXT else styles.head_right
+        sheet.write_string(top, at, column.heading, style)
+    sheet.write_string(0, 0, content.title, styles.title)
+    sheet.write_string(1, 0, RUNNING_STAMP, styles.stamp)
+    if not content.rows:
+        sheet.write_string(top + 1, 0, "None.", styles.wrapped)
+        return
+    sheet.autofilter(top, 0, top + len(content.rows), len(content.columns) - 1)
+    before: Value = None
+    for row, values in enumerate(content.rows, top + 1):
+        first = values[0] != before and row > top + 1
+        before = values[0]
+        for at, (value, column) in enumerate(zip(values, content.columns, strict=True)):
+            style = styles.of(column.form, first=first)
+            if value is None:
+                sheet.write_string(row, at, NOTHING, styles.none)
+            elif isinstance(value, str):
+                sheet.write_string(row, at, value, style)
+            else:
+                sheet.write_number(row, at, value, style)
+
 
 PAGE, WORKBOOK = "study.html", "study.xlsx"
 

@@ -260,19 +260,19 @@ def _totals(study: Study) -> Html:
     rows: list[list[PageCell | str]] = []
     for table in study.tables:
         for name in study.names:
-            found = [table.result(name, draw) for draw in study.draws]
-            if not any(study_result is not None for study_result in found):
+            results = [table.result(name, draw) for draw in study.draws]
+            if not any(study_result is not None for study_result in results):
                 continue
             shares = [
                 _given(None if study_result is None else study_result.share)
-                for study_result in found
+                for study_result in results
             ]
             small = [
                 _given(None if study_result is None else study_result.small_share)
-                for study_result in found
+                for study_result in results
             ]
             rows.append([capital(table.name), name, *shares, *small])
-    quiet = [row for row in rows if any(_loud(one) for one in row[2:])]
+    quiet = [row for row in rows if any(_loud(value) for value in row[2:])]
     words = "Percent of cells that are given away. Laid out as Table 12 of the founding study."
     if len(quiet) < len(rows):
         words += f" {len(rows) - len(quiet)} lines in which all is 0 are left out."
@@ -335,7 +335,7 @@ def _cells(study: Study) -> Html:
         for main in study.mains(table)
         for cell in main.worst[:1]
     ]
-    told = [
+    sentences = [
         (
             main.candidate.name,
             cell.words,
@@ -359,13 +359,13 @@ def _cells(study: Study) -> Html:
         )
     else:
         parts.append("No cell was changed.")
-    if told:
+    if sentences:
         parts.append(
             shell.table(
                 f"Ones and twos of the {table.name} table that can be worked out: two for each"
                 " method, those with the most totals.",
                 ["Method", "Cell", "True", "Published", "An intruder finds"],
-                told,
+                sentences,
                 words=2,
             )
         )

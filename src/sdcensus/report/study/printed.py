@@ -89,7 +89,7 @@ def _printed_draws(study: Study, published: Published) -> list[Html]:
             mine = counted_as_printed(fresh)[0], counted_as_printed(coupled)[0]
             shown = (known, printed.get("disclosed_cells_pct"), *mine)
             if any(shown):
-                rows.append([capital(table.name), name, *(figure(one, 2) for one in shown)])
+                rows.append([capital(table.name), name, *(figure(value, 2) for value in shown)])
     if not rows:
         return []
     return [

@@ -185,15 +185,15 @@ def _totals(study: Study) -> StudySheet:
     rows: list[tuple[Value, ...]] = []
     for table in study.tables:
         for name in study.names:
-            found = [table.result(name, draw) for draw in study.draws]
-            if any(study_result is not None for study_result in found):
+            results = [table.result(name, draw) for draw in study.draws]
+            if any(study_result is not None for study_result in results):
                 shares = [
                     None if study_result is None else percentage(study_result.share)
-                    for study_result in found
+                    for study_result in results
                 ]
                 small = [
                     None if study_result is None else percentage(study_result.small_share)
-                    for study_result in found
+                    for study_result in results
                 ]
                 rows.append((table.name, name, *shares, *small))
     return StudySheet(
@@ -236,7 +236,7 @@ def _results(study: Study) -> StudySheet:
         (
             SheetColumn("Table", "table"),
             SheetColumn("Scheme", "scheme"),
-            SheetColumn("NoiseDraw", "draw"),
+            SheetColumn("Draw", "draw"),
             SheetColumn("Axes", "ways", Form.COUNT),
             SheetColumn("Non-empty cells", "cells", Form.COUNT),
             SheetColumn("Disclosed", "disclosed", Form.COUNT),
@@ -288,7 +288,7 @@ def _deviations(study: Study) -> StudySheet:
         (
             SheetColumn("Table", "table"),
             SheetColumn("Scheme", "scheme"),
-            SheetColumn("NoiseDraw", "draw"),
+            SheetColumn("Draw", "draw"),
             SheetColumn("True count", "true_count"),
             SheetColumn("Change", "deviation", Form.COUNT),
             SheetColumn("Cells", "observed", Form.COUNT),
@@ -304,8 +304,8 @@ def _deviations(study: Study) -> StudySheet:
 def _cells(study: Study, name: str, title: str, *, worst: bool) -> StudySheet:
     rows: list[tuple[Value, ...]] = []
     for table, study_result in _pairs(study):
-        told: Sequence[CellFigures] = study_result.worst if worst else study_result.given_away
-        for cell in told:
+        cells: Sequence[CellFigures] = study_result.worst if worst else study_result.given_away
+        for cell in cells:
             bounds = () if worst else (cell.lower, cell.upper)
             row = (
                 table.name,
@@ -325,7 +325,7 @@ def _cells(study: Study, name: str, title: str, *, worst: bool) -> StudySheet:
         (
             SheetColumn("Table", "table"),
             SheetColumn("Scheme", "scheme"),
-            SheetColumn("NoiseDraw", "draw"),
+            SheetColumn("Draw", "draw"),
             SheetColumn("Cell", "cell"),
             SheetColumn("Codes", "codes"),
             SheetColumn("True", "true_count", Form.COUNT),
@@ -406,15 +406,15 @@ def _beside(
 def _printed(study: Study, published: Published) -> StudySheet:
     rows = tuple(
         (
-            one.table,
-            one.scheme,
-            one.measure.replace("_", " "),
-            one.printed,
-            one.ours,
-            None if one.ours is None else one.ours - one.printed,
-            one.all_sums,
+            comparison.table,
+            comparison.scheme,
+            comparison.measure.replace("_", " "),
+            comparison.printed,
+            comparison.ours,
+            None if comparison.ours is None else comparison.ours - comparison.printed,
+            comparison.all_sums,
         )
-        for one in compared(study, published)
+        for comparison in compared(study, published)
     )
     return StudySheet(
         "Printed figures",

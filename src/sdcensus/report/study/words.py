@@ -31,7 +31,7 @@ class Verdict(StrEnum):
 
 def verdict(results: Sequence[StudyResult]) -> Verdict:
     """What becomes of a method, by its worst table."""
-    shares = [one for result in results for one in (result.share, result.small_share)]
+    shares = [share for result in results for share in (result.share, result.small_share)]
     known = [share for share in shares if share is not None]
     if not known:
         return Verdict.UNKNOWN
@@ -48,14 +48,14 @@ def verdicts(study: Study) -> dict[str, Verdict]:
 
 def sentences(study: Study, published: Published | None = None) -> list[tuple[str, str]]:
     """The findings, each with a word or two to begin with."""
-    found = [("Scope.", scope(study))]
-    found += _by_verdict(study)
-    found += _cost(study)
-    found += _draws(study)
-    found += _design(study)
+    conclusions = [("Scope.", scope(study))]
+    conclusions += _by_verdict(study)
+    conclusions += _cost(study)
+    conclusions += _draws(study)
+    conclusions += _design(study)
     if published is not None:
-        found.append(("Beside the printed figures.", beside(published)))
-    return found
+        conclusions.append(("Beside the printed figures.", beside(published)))
+    return conclusions
 
 
 def scope(study: Study) -> str:
@@ -104,39 +104,39 @@ def lead(study: Study) -> str:
 
 def _by_verdict(study: Study) -> list[tuple[str, str]]:
     every = verdicts(study)
-    found = []
-    for name in (one for one, kind in every.items() if kind is Verdict.FALLS):
+    conclusions = []
+    for name in (name for name, kind in every.items() if kind is Verdict.FALLS):
         table, result = _worst(study, name)
-        found.append(
+        conclusions.append(
             (
                 f"{name} falls.",
                 f"In the {table.name} table {_of_cells(result)} can be narrowed down to one count,"
                 " or to 0 and 1.",
             )
         )
-    leaking = [one for one, kind in every.items() if kind is Verdict.LEAKS]
+    leaking = [name for name, kind in every.items() if kind is Verdict.LEAKS]
     if leaking:
         parts = []
         for name in leaking:
             table, result = _worst(study, name)
             parts.append(f"{name} {_of_cells(result)} ({table.name})")
-        found.append(
+        conclusions.append(
             (
                 f"{joined(leaking)} {_verb(leaking, 'leaks', 'leak')} a little.",
                 f"In the worst table: {'; '.join(parts)}.",
             )
         )
-    holding = [one for one, kind in every.items() if kind is Verdict.HOLDS]
+    holding = [name for name, kind in every.items() if kind is Verdict.HOLDS]
     if holding:
         text = "No cell of these tables can be narrowed down to one count, or to 0 and 1."
         if any(study_result.disclosed for name in holding for study_result in _of(study, name)):
-            told = [f"{name} {_given_away(study, name)}" for name in holding]
+            clauses = [f"{name} {_given_away(study, name)}" for name in holding]
             text = (
                 "Cells of all these tables that can be narrowed down to one count, or to 0 and 1:"
-                f" {', '.join(told)}."
+                f" {', '.join(clauses)}."
             )
-        found.append((f"{joined(holding)} {_verb(holding, 'holds', 'hold')}.", text))
-    return found
+        conclusions.append((f"{joined(holding)} {_verb(holding, 'holds', 'hold')}.", text))
+    return conclusions
 
 
 def _cost(study: Study) -> list[tuple[str, str]]:
@@ -166,15 +166,15 @@ def _draws(study: Study) -> list[tuple[str, str]]:
     """What the way of drawing changes, for the scheme that gives away most."""
     if len(study.draws) < 2 or not any(_has_records(table) for table in study.tables):
         return []
-    found: tuple[float, StudyTable, str] | None = None
+    most: tuple[float, StudyTable, str] | None = None
     for table in study.tables:
         for study_result in table.results:
             share = study_result.share
-            if share and study_result.candidate.draw and (found is None or share > found[0]):
-                found = share, table, study_result.candidate.name
-    if found is None:
+            if share and study_result.candidate.draw and (most is None or share > most[0]):
+                most = share, table, study_result.candidate.name
+    if most is None:
         return [("Totals.", "However the noise is drawn, no cell is given away.")]
-    _, table, name = found
+    _, table, name = most
     words = {
         NoiseDraw.ASCENDING: "keys couple totals to their parts",
         NoiseDraw.INDEPENDENT: "every cell has fresh noise",
@@ -241,20 +241,20 @@ def beside(published: Published) -> str:
 
 def reasons(study: Study) -> list[str]:
     """Why some figures have no meaning, each reason once."""
-    found: dict[str, None] = {}
+    sentences: dict[str, None] = {}
     for table in study.tables:
         for text in table.original.warnings:
-            found[f"The {table.name} table: {text[:1].lower()}{text[1:]}"] = None
+            sentences[f"The {table.name} table: {text[:1].lower()}{text[1:]}"] = None
         if all(len(axis.blocks) == 1 for axis in table.spec.axes):
-            found[
+            sentences[
                 f"The {table.name} table shows neither totals nor several levels: there is nothing"
                 " to compare its cells with."
             ] = None
         if not _has_records(table):
-            found[f"The {table.name} table: no cell is non-empty."] = None
+            sentences[f"The {table.name} table: no cell is non-empty."] = None
         elif not any(result.small_cells for result in table.results):
-            found[f"The {table.name} table: no cell counts 1 or 2."] = None
-    return list(found)
+            sentences[f"The {table.name} table: no cell counts 1 or 2."] = None
+    return list(sentences)
 
 
 def _has_records(table: StudyTable) -> bool:

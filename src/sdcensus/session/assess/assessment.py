@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +26,7 @@ from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.published.table import AnyTable, Table
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.structural import structural_zeros
+from sdcensus.model.vocabulary import with_settings
 from sdcensus.report.assessment.files import AssessmentReport
 from sdcensus.report.assessment.results import Assessment
 from sdcensus.report.study.results import Study
@@ -35,10 +37,10 @@ from sdcensus.risk.detection.withheld import withheld_that_follow
 from sdcensus.risk.feasibility import Feasibility, How
 from sdcensus.risk.looks.budget import LookBudget
 from sdcensus.risk.posterior import perceived_disclosure, posterior_observed_of
-from sdcensus.session.assess.compared import compared_with
 from sdcensus.session.assess.figures import (
     by_area,
     checked_pair,
+    compared_with,
     distances_of,
     population_of,
     small_given_away,
@@ -77,6 +79,7 @@ def assess(
     registry: Registry | str | Path | None = None,
     date: str = "",
     progress: Progress = no_progress,
+    **settings: Any,
 ) -> AssessmentReport:
     """Assess a published table with the cube that it was made from.
 
@@ -90,6 +93,7 @@ def assess(
             together with the others of the options.
         date: The date that is written into pages; no clock is read.
         progress: Told how far it is.
+        settings: Fields of the options by their names, such as ``compare=False``.
 
     Returns:
         The report: ``lead``, ``conclusions``, every figure under ``assessment``, and what writes
@@ -103,7 +107,7 @@ def assess(
         >>> sc.assess(cube, method.protect(cube), method=method)
         <AssessmentReport of persons by area, sex: confidential>
     """
-    said = options or AssessOptions()
+    said = with_settings(options or AssessOptions(), settings)
     opened = opened_registry(registry)
     said = replace(
         said,

@@ -4,28 +4,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sdcensus.documents.policy.document import read_policy
-from sdcensus.errors import SpecError, UnknownName
+from sdcensus.errors import SdcensusError, SpecError, UnknownName
 from sdcensus.formats.read.tables import read_published
 from sdcensus.methods.method import Method
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.sparse_cube import AnyCube
-from sdcensus.model.policy.policy import UserRole
+from sdcensus.model.policy.policy import UserRole, menu_of
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.table import Table
 from sdcensus.model.schema.variable import Entity, Hierarchy, Variable
 from sdcensus.model.spec.axis import Axis, make_axis
-from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.model.text import Text
 from sdcensus.report.assessment.results import Assessment
-from sdcensus.risk.groups.broken_down import BrokenDown
+from sdcensus.risk.groups.broken_down import BrokenDown, GroupNoise
 from sdcensus.risk.looks.budget import LookBudget
 from sdcensus.session.assess.assessment import assess_table
-from sdcensus.session.assess.groups import groups_of
 from sdcensus.session.assess.options import AssessOptions, Surroundings
 from sdcensus.session.assess.together import (
     budget_of_menu,
@@ -34,6 +34,11 @@ from sdcensus.session.assess.together import (
     others_of,
 )
 from sdcensus.session.census.census import Census
+from sdcensus.session.gate.broken_down import (
+    broken_down_in_menu,
+    broken_down_in_tables,
+    group_noise,
+)
 from sdcensus.session.looks.budget import opened_plan
 from sdcensus.session.protect.plan_method import planned_method, planned_smallest_group
 from sdcensus.session.protect.smallest_group import in_force
@@ -41,6 +46,56 @@ from sdcensus.session.protect.table import protect_table
 from sdcensus.session.publish.products import Product
 from sdcensus.session.publish.resolution import planned_products
 from sdcensus.store.registry import Registry
+
+#: How many units are put into cells at most.
+ASSESS_WORK = 200_000_000
+
+
+def groups_of(
+    census: Census,
+    spec: TableSpec,
+    others: Sequence[TableSpec],
+    method: Method | None,
+    *,
+    smallest_group: int | None = None,
+    policy: str | Path | None = None,
+    progress: Progress = no_progress,
+) -> tuple[BrokenDown, ...]:
+    """What a table and the others together break down, and what a menu does.
+
+    Tables of a registry may be of code lists that this census has no more: what cannot be counted
+    is left out.
+
+    Args:
+        census: The census.
+        spec: The table.
+        others: The other tables with the same people.
+        method: How they are protected, if that is known.
+        smallest_group: The rule of the smallest group, if there is one.
+        policy: The policy whose menu is meant as well, if one is named.
+        progress: Told how far it is.
+    """
+    noise = GroupNoise(None, None) if method is None else group_noise(method, smallest_group)
+    broken_downs: list[BrokenDown] = []
+    tables = [table for table in (spec, *others) if table.of is spec.of]
+    if others and any(table.measure is Measure.COUNT for table in tables):
+        with suppress(SdcensusError):
+            broken_downs += broken_down_in_tables(
+                census, tables, lambda _: noise, most_work=ASSESS_WORK, progress=progress
+            )
+    if policy is not None:
+        rules = read_policy(policy, census.schema)
+        broken_downs.append(
+            broken_down_in_menu(
+                census,
+                menu_of(rules, census.schema, of=spec.of, role=UserRole.PUBLIC),
+                replace(noise, smallest_group=rules.online.smallest_group or smallest_group),
+                most_work=ASSESS_WORK,
+                progress=progress,
+            )
+        )
+    return tuple(broken_downs)
+
 
 #: Larger tables are counted anew rather than kept in memory.
 _KEPT_CELLS = 200_000
@@ -232,15 +287,15 @@ def _chosen(
             f"{path} has no [[table]] of its own. Name those of its programme that shall be"
             f" assessed, such as --table {next(iter(products))}."
         )
-    found = []
+    tables = []
     for name in dict.fromkeys(names):
         if name not in products:
             raise UnknownName("table in the plan", name, known=list(products))
         specs = products[name].specs
         for number, spec in enumerate(specs, start=1):
             called = name if len(specs) == 1 else f"{name}-{number}"
-            found.append((called, products[name].title, spec))
-    return found
+            tables.append((called, products[name].title, spec))
+    return tables
 
 
 def _assessed(
@@ -321,9 +376,9 @@ def file_name(name: str) -> str:
         >>> file_name("Religion by district (1/2)")
         'religion-by-district-1-2'
     """
-    made = re.sub(r"\W+", "-", name.casefold()).strip("-")
+    file = re.sub(r"\W+", "-", name.casefold()).strip("-")
     # Names of many axes are longer than file systems allow.
-    return made[:80].rstrip("-") or "table"
+    return file[:80].rstrip("-") or "table"
 
 
 def in_this_census(census: Census, spec: TableSpec) -> TableSpec:
@@ -344,13 +399,13 @@ def in_this_census(census: Census, spec: TableSpec) -> TableSpec:
     by = [axis.variable.name for axis in spec.axes]
     known = census.spec(*by, of=spec.of, measure=spec.measure, name=spec.name)
     axes = tuple(_own_axis(axis, own[axis.variable.name]) for axis in spec.axes)
-    made = replace(known, axes=axes, universe=spec.universe)
-    if made.hash() != spec.hash():
+    planned = replace(known, axes=axes, universe=spec.universe)
+    if planned.hash() != spec.hash():
         raise SpecError(
             "The published table has other levels than this census. Give the store that it was made"
             " from."
         )
-    return made
+    return planned
 
 
 def _own_axis(axis: Axis, variable: Variable) -> Axis:

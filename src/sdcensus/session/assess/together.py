@@ -68,17 +68,17 @@ def differences_of(
         )
         return ()
     own = differences_between(cube, cube)
-    found = list(own)
+    all_differences = list(own)
     for done, spec in enumerate(others):
         progress("comparing with other tables", done / len(others))
         try:
             if tabulate is None:
-                found += differences_with(cube, [spec])[len(own) :]
+                all_differences += differences_with(cube, [spec])[len(own) :]
             elif spec.measure is Measure.COUNT:
-                found += differences_between(cube, _counted(spec, tabulate))
+                all_differences += differences_between(cube, _counted(spec, tabulate))
         except SdcensusError as error:
             left_out.append(f"Differences with {spec.title}: {error}")
-    return tuple(findings for findings in found if findings)
+    return tuple(findings for findings in all_differences if findings)
 
 
 def _counted(spec: TableSpec, tabulate: Tabulate) -> Cube:

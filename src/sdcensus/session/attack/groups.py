@@ -36,13 +36,13 @@ def cell_texts(spec: TableSpec, cells: npt.NDArray[np.int64]) -> list[str]:
 
 def attributes_of(claims: GroupClaims) -> list[dict[str, list[tuple[str, int]]]]:
     """For each group what was read off: by variable the codes, and how many have each."""
-    found: list[dict[str, list[tuple[str, int]]]] = [{} for _ in range(claims.count)]
+    by_claim: list[dict[str, list[tuple[str, int]]]] = [{} for _ in range(claims.count)]
     for traits in claims.traits:
         for owner, code, members in zip(
             traits.owner.tolist(), traits.codes(), traits.members.tolist(), strict=True
         ):
-            found[owner].setdefault(traits.variable, []).append((code, members))
-    return found
+            by_claim[owner].setdefault(traits.variable, []).append((code, members))
+    return by_claim
 
 
 def attribute_text(attributes: dict[str, list[tuple[str, int]]], size: int, most: int = 0) -> str:
@@ -139,7 +139,7 @@ def group_columns(claims: Sequence[GroupClaims]) -> pa.Table:
 
 def group_documents(claims: Sequence[GroupClaims]) -> list[dict[str, Any]]:
     """Claims about groups as plain values, with their attributes by variable."""
-    made = []
+    documents = []
     for claim in claims:
         read = attributes_of(claim)
         for at, cell in enumerate(cell_texts(claim.spec, claim.cells)):
@@ -156,5 +156,5 @@ def group_documents(claims: Sequence[GroupClaims]) -> list[dict[str, Any]]:
             if claim.other_spec is not None and claim.other_cells is not None:
                 other = cell_texts(claim.other_spec, claim.other_cells[at : at + 1])[0]
                 document |= {"against_table": claim.other_table, "against_cell": other}
-            made.append(document)
-    return made
+            documents.append(document)
+    return documents

@@ -205,7 +205,7 @@ def _check_lists(name: str, spec: TableSpec, census: Census) -> None:
 def _score(result: AttackResult, truth: Mapping[str, Int64]) -> AttackScore:
     empty = np.zeros(0, dtype=np.int64)
     claimed = [claim for claim in result.claims if _known(claim, truth)]
-    true = np.concatenate([empty, *(_true_counts(one, truth) for one in claimed)])
+    true = np.concatenate([empty, *(_true_counts(claim, truth) for claim in claimed)])
     lower = np.concatenate([empty, *(claims.lower for claims in claimed)])
     upper = np.concatenate([empty, *(claims.upper for claims in claimed)])
     seen = [truth[name][cells] for name, cells in result.examined if name in truth]

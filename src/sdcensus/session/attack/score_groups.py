@@ -206,15 +206,15 @@ class _Truth(Confidential):
         self, spec: TableSpec, cells: Int64, other_spec: TableSpec, other_cells: Int64
     ) -> Int64:
         """How many are in both of two cells."""
-        made = np.zeros(cells.size, dtype=np.int64)
-        for at, (one, other) in enumerate(zip(cells.tolist(), other_cells.tolist(), strict=True)):
-            key = (spec, one, other_spec, other)
+        counts = np.zeros(cells.size, dtype=np.int64)
+        for at, (cell, other) in enumerate(zip(cells.tolist(), other_cells.tolist(), strict=True)):
+            key = (spec, cell, other_spec, other)
             if key not in self._common:
-                both = _both(_universe(spec, one), _universe(other_spec, other))
+                both = _both(_universe(spec, cell), _universe(other_spec, other))
                 cube = self._census.tabulate(TableSpec(of=spec.of, axes=(), universe=both))
                 self._common[key] = int(true_values(cube).reshape(-1)[0])
-            made[at] = self._common[key]
-        return made
+            counts[at] = self._common[key]
+        return counts
 
 
 def _universe(spec: TableSpec, cell: int) -> Universe:

@@ -10,23 +10,78 @@ from typing import TYPE_CHECKING, Any
 
 from sdcensus.engine.memory import MemoryEngine
 from sdcensus.engine.requests import Engine, Tabulate
-from sdcensus.errors import SpecError, StoreError
+from sdcensus.errors import SecretError, SpecError, StoreError
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.cube import Origin
 from sdcensus.model.cube.sparse_cube import AnyCube
-from sdcensus.model.people_mark import PeopleMark
+from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.schema.file_problems import OnProblem
 from sdcensus.model.schema.schema import KeySpace, Schema
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Secret
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.model.vocabulary import EngineName as EngineName, option
-from sdcensus.store.census_store import CensusStore
-from sdcensus.store.column import RecordSource
+from sdcensus.store.census_store import CensusStore, RecordSource
 from sdcensus.store.parquet_census import ParquetCensus, is_address, is_exported
+from sdcensus.store.people import PeopleMark
+from sdcensus.store.secrets import read_secret
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from sdcensus.ingest.load import LoadReport
+
+#: Where the office secret is looked for when no file is named.
+SECRET_VARIABLE = "SDCENSUS_SECRET_FILE"
+
+
+def find_secret(path: str | Path | Secret | None) -> Secret:
+    """The office secret from the named file, or from the file that the environment names."""
+    if isinstance(path, Secret):
+        return path
+    named = path or os.environ.get(SECRET_VARIABLE)
+    if not named:
+        raise SecretError(
+            "The office secret is needed: record keys come from it. Name its file with --secret"
+            f" FILE or in {SECRET_VARIABLE}; make one with: sdcensus secret new FILE"
+        )
+    return read_secret(Path(named))
+
+
+def load(
+    schema: str | Path,
+    out: str | Path,
+    *,
+    secret: str | Path | Secret | None = None,
+    on_problem: str | OnProblem = OnProblem.REFUSE,
+    replace: bool = False,
+    progress: Progress = no_progress,
+) -> LoadReport:
+    """Load the files that a schema describes into a store.
+
+    Args:
+        schema: The schema document.
+        out: Where the store will stand.
+        secret: The office secret or its file; else ``SDCENSUS_SECRET_FILE`` names it.
+        on_problem: ``refuse``, or ``missing`` to count values that do not fit as "not stated".
+        replace: Put the new store in the place of an older one.
+        progress: Called with the stage and how much of it is done.
+    """
+    # Here and not above: whoever looks for the secret does not load a census.
+    from sdcensus.documents.schema.document import read_schema
+    from sdcensus.ingest.load import load_census, read_maps
+
+    read = read_schema(Path(schema))
+    key = find_secret(secret)
+    return load_census(
+        read,
+        Path(out),
+        secret=key,
+        on_problem=OnProblem.parse(on_problem),
+        replace=replace,
+        maps=read_maps(read, Path(schema).parent),
+        progress=progress,
+    )
 
 
 class Census(Confidential):
@@ -178,7 +233,7 @@ class Census(Confidential):
             if (of, universe, measure) != (Entity.PERSON, None, Measure.COUNT):
                 raise SpecError("A TableSpec says itself what is counted, of whom and how.")
         else:
-            texts = [str(one) for one in by]
+            texts = [str(axis) for axis in by]
             spec = self.spec(*texts, of=of, universe=universe, measure=measure)
         names = (sums,) if isinstance(sums, str) else tuple(sums)
         request = Tabulate(spec=spec, weights=weights, sums=names, households=households)
@@ -336,7 +391,6 @@ def open_files(
     """
     from sdcensus.documents.schema.document import read_schema
     from sdcensus.engine.duckdb import DuckdbEngine
-    from sdcensus.session.census.load import find_secret
 
     threads = default_threads()
     engine = DuckdbEngine.over_files(

@@ -84,12 +84,12 @@ def _summary(census: Census, variable: Variable) -> VariableSummary:
     store = census.store
     # Read through the check for damage: a position beyond the code list has no share.
     column = store.column(variable.entity, variable)[0 : store.rows(variable.entity)]
-    found = np.bincount(column, minlength=len(variable.codes))
-    total = max(int(found.sum()), 1)
+    counts = np.bincount(column, minlength=len(variable.codes))
+    total = max(int(counts.sum()), 1)
 
     def share(kind: CodeKind) -> float:
         positions = [at for at, code in enumerate(variable.codes) if code.kind is kind]
-        return float(found[positions].sum()) / total
+        return float(counts[positions].sum()) / total
 
     return VariableSummary(
         variable,

@@ -76,7 +76,9 @@ def proposed_rules(census: Census, *, progress: Progress = no_progress) -> tuple
             (second, first, counted.count.T, turned),
         ):
             proposed_rules += _implications(source, target, count, known)
-    return tuple(sorted(proposed_rules, key=lambda one: (-one.strength, one.when))[:MOST_PROPOSED])
+    return tuple(
+        sorted(proposed_rules, key=lambda rule: (-rule.strength, rule.when))[:MOST_PROPOSED]
+    )
 
 
 def _pairs(census: Census) -> Iterator[tuple[Entity, Variable, Variable]]:
@@ -85,7 +87,7 @@ def _pairs(census: Census) -> Iterator[tuple[Entity, Variable, Variable]]:
     for spec in schema.entities:
         own = [
             variable
-            for variable in sorted(schema.usable(spec.entity), key=lambda one: one.name)
+            for variable in sorted(schema.usable(spec.entity), key=lambda variable: variable.name)
             if variable.entity is spec.entity
             and variable.role is not Role.GEOGRAPHY
             and not variable.continuous
@@ -126,11 +128,11 @@ def _implications(
             clear = own.sum(axis=1) * left[at] >= EXPECTED_EXCEPTIONS
             new = declared.sum(axis=1) > np.take_along_axis(declared @ within, at[:, None], 1)[:, 0]
             for code in np.unique(at[single & clear & new]).tolist():
-                found = np.flatnonzero(single & clear & new & (at == code))
-                size = int(members[:, found].sum())
+                implied = np.flatnonzero(single & clear & new & (at == code))
+                size = int(members[:, implied].sum())
                 if (to.name, code) not in best or best[to.name, code][0] < size:
-                    strength = float(own[found].sum() * left[code])
-                    best[to.name, code] = size, strength, level, found.tolist()
+                    strength = float(own[implied].sum() * left[code])
+                    best[to.name, code] = size, strength, level, implied.tolist()
     for (name, code), (_, strength, level, codes) in best.items():
         to = target.level(name)
         outside = f"{_named(target, to)} != '{to.codes[code].code}'"
@@ -139,9 +141,9 @@ def _implications(
 
 def _one_hot(level: Level) -> npt.NDArray[np.float64]:
     """For each leaf and each code of a level, whether the code holds it."""
-    made = np.zeros((level.group_array.size, len(level.codes)))
-    made[np.arange(level.group_array.size), level.group_array] = 1
-    return made
+    membership = np.zeros((level.group_array.size, len(level.codes)))
+    membership[np.arange(level.group_array.size), level.group_array] = 1
+    return membership
 
 
 def _named(variable: Variable, level: Level) -> str:

@@ -51,10 +51,10 @@ def area_map(census: Census, variable: str, level: str) -> dict[str, Any] | None
         if known is not None:
             return known
         drawn = _at_level(_shapes(census, geography, of_file), geography, wanted.name)
-        made = None if drawn is None else to_geojson(for_screen(drawn))
-        if made is not None:
-            _keep(_MAPS, key, made)
-        return made
+        geojson = None if drawn is None else to_geojson(for_screen(drawn))
+        if geojson is not None:
+            _keep(_MAPS, key, geojson)
+        return geojson
 
 
 def mapped_levels(census: Census, variable: str) -> frozenset[str]:

@@ -39,8 +39,7 @@ from sdcensus.model.text import parse_json
 from sdcensus.risk.looks.budget import look_budgets
 from sdcensus.risk.looks.chance import Requirement
 from sdcensus.session.answer.budgets import open_menu
-from sdcensus.session.census.census import open_store
-from sdcensus.session.census.load import load
+from sdcensus.session.census.census import load, open_store
 from sdcensus.session.looks.budget import LIMIT, design_for, needed
 from sdcensus.session.office.secret import make_lookup_secret, make_secret
 from sdcensus.session.protect.smallest_group import LEAST, suggested_smallest_group

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, cast
+
+import numpy as np
 
 from sdcensus._version import __version__
 from sdcensus.errors import OutputError, SecretError, SpecError
@@ -20,13 +24,58 @@ from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.provenance import Derivation, fingerprint, lineage_text
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Secret
-from sdcensus.session.census.load import find_secret
-from sdcensus.session.derive.changed_records import write_changed_records
-from sdcensus.session.publish import office_folder
+from sdcensus.model.text import plain_cell
+from sdcensus.session.census.census import find_secret
+from sdcensus.session.publish.workplace import taken
 from sdcensus.store.census_store import CensusStore
 from sdcensus.store.manifest import Manifest
-from sdcensus.store.owner_only import write_owner_only
+from sdcensus.store.owner_only import open_owner_only, write_owner_only
 from sdcensus.store.writer import writing
+
+_HEADINGS = ("unit", "record", "change", "variable", "before", "after")
+_LINES = 1 << 16
+
+
+def write_changed_records(derived: DerivedRecords, path: Path) -> None:
+    """Write who was changed, and how, to a file that only its owner can read.
+
+    A record is named by the digest of its identity, which the office can find in the store that
+    it had before.
+    """
+    with open_owner_only(path) as file:
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(_HEADINGS)
+        for number, line in enumerate(_lines(derived), start=1):
+            writer.writerow(line)
+            if number % _LINES == 0:
+                file.write(text.getvalue().encode())
+                text.seek(0)
+                text.truncate()
+        file.write(text.getvalue().encode())
+
+
+def _lines(derived: DerivedRecords) -> Iterator[tuple[str, ...]]:
+    store, changes = derived.store, derived.changes
+    for entity, gone in derived.gone.items():
+        chosen = changes.drops(entity, gone.size)
+        digests = store.digests(entity) if gone.any() else np.zeros(0)
+        for row in np.flatnonzero(gone).tolist():
+            change = "dropped" if chosen[row] else "dropped with what holds it"
+            yield entity.value, f"{int(digests[row]):016x}", change, "", "", ""
+    for name, column, new in changes.columns():
+        variable = store.schema.variable(name)
+        digests = store.digests(variable.entity)
+        before = store.raw(variable.entity, column)
+        codes = [code.code for code in variable.codes] if column == name else None
+        for row, after in zip(new.rows.tolist(), new.values.tolist(), strict=True):
+            values = (int(before[row]), int(after))
+            shown = map(str, values) if codes is None else (codes[value] for value in values)
+            yield (
+                *(variable.entity.value, f"{int(digests[row]):016x}", "changed", name),
+                *map(plain_cell, shown),
+            )
+
 
 #: What the office keeps about a derivation, beside the store.
 REPORT_FILE, RECORDS_FILE = "derivation.json", "changed-records.csv"
@@ -127,7 +176,7 @@ def derive(
         fingerprint=fingerprint({"method": chosen.name, **settings}, key, version),
         secret_id=key.id,
     )
-    with office_folder.taken(own):
+    with taken(own):
         changes = chosen.derive(census, draws, progress)
         derived = DerivedRecords(census, changes)
         with writing(target, replace=replace, resumed=_work(derivation)) as writer:

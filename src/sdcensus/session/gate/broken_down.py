@@ -41,7 +41,7 @@ from sdcensus.session.protect.smallest_group import (
     largest_private_household,
     suggested_smallest_group,
 )
-from sdcensus.store.column import RecordSource
+from sdcensus.store.census_store import RecordSource
 
 __all__ = [
     "BrokenDown",
@@ -306,8 +306,8 @@ def unit_records(store: RecordSource, of: Entity, kinds: Sequence[KindOfCells]) 
     entities = {entity.entity for entity in schema.entities}
     lies_in_one = of is not Entity.HOUSEHOLD and Entity.HOUSEHOLD in entities
     if lies_in_one and schema.path(of, Entity.HOUSEHOLD):
-        found = store.household_rows(of)[every]
-        households = np.where(found == NO_ROW, NO_HOUSEHOLD, found.astype(np.int64))
+        in_rows = store.household_rows(of)[every]
+        households = np.where(in_rows == NO_ROW, NO_HOUSEHOLD, in_rows.astype(np.int64))
     return UnitRecords(codes, households, rows)
 
 

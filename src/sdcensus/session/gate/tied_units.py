@@ -162,8 +162,8 @@ def check_tables(
     # A tie that is there without them is new where a table of persons shows it that can be changed.
     known = {_key(tie) for tie in open_in_tables(schema, fixed)}
     ours = {spec.name or spec.title for spec in free if spec.of is Entity.PERSON}
-    found = open_in_tables(schema, [*fixed, *free])
-    refused = [tie for tie in found if _key(tie) not in known or ours & {*tie.tables}]
+    ties = open_in_tables(schema, [*fixed, *free])
+    refused = [tie for tie in ties if _key(tie) not in known or ours & {*tie.tables}]
     if refused:
         lines = ["Some tables of persons show counts of larger units once more."]
         for tie in refused:
@@ -173,7 +173,7 @@ def check_tables(
     return tuple(
         f"{tie_sentence(tie)} {_where(tie)} They are required or published already, so they are not"
         " refused. Swapping records before anything is counted would help."
-        for tie in found
+        for tie in ties
     )
 
 

@@ -23,8 +23,7 @@ from sdcensus.model.cube.layout import mixed_radix, positions_on
 from sdcensus.model.schema.variable import Entity, Variable
 from sdcensus.model.spec.axis import TOTAL
 from sdcensus.model.spec.table_spec import Measure, TableSpec
-from sdcensus.store.census_store import CensusStore
-from sdcensus.store.column import Column
+from sdcensus.store.census_store import CensusStore, Column
 
 Int64 = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.uint64]
@@ -172,8 +171,8 @@ class ChangedRecords(Confidential):
         for start in range(0, len(units), _CHUNK):
             rows = slice(start, min(start + _CHUNK, len(units)))
             part = ChangedUnits(
-                tuple(one[rows] for one in units.before),
-                tuple(one[rows] for one in units.after),
+                tuple(column[rows] for column in units.before),
+                tuple(column[rows] for column in units.after),
                 *(units.was[rows], units.is_now[rows], units.heavier[rows]),
             )
             _count(spec, part, blocks, cells, counts)
@@ -280,10 +279,10 @@ def _whole(column: Column, rows: int) -> Integers:
     """A column for all records, inherited values included."""
     if column.whole is not None:
         return column.whole
-    made = np.empty(rows, dtype=column.dtype)
+    copy = np.empty(rows, dtype=column.dtype)
     for start in range(0, rows, _ROWS):
-        made[start : start + _ROWS] = column[start : min(start + _ROWS, rows)]
-    return made
+        copy[start : start + _ROWS] = column[start : min(start + _ROWS, rows)]
+    return copy
 
 
 def _leaves(column: Column, rows: Int64) -> Int64:

@@ -15,7 +15,6 @@ from pathlib import Path
 from sdcensus.errors import Refused
 from sdcensus.methods.method import Method
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.people_mark import PeopleMark
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.lock import LOCK_FILE, LockedTable, Making
 from sdcensus.model.published.provenance import Provenance
@@ -24,11 +23,8 @@ from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.census.census import Census
 from sdcensus.session.guard import words
-from sdcensus.session.guard.comparison import PublishedComparison
+from sdcensus.session.guard.comparison import PublishedComparison, RecordCounter
 from sdcensus.session.guard.harmony import Imported, coexistence_warnings, imported
-from sdcensus.session.guard.lineage import line_crossed
-from sdcensus.session.guard.records_behind import RecordCounter
-from sdcensus.session.guard.renamed_census import renamed_from
 from sdcensus.session.guard.run import (
     CHECK_FILE,
     REDRAWN_SHARE,
@@ -36,13 +32,15 @@ from sdcensus.session.guard.run import (
     REVISION_MINIMUM,
     GuardRun,
     Revision,
+    TableChanges,
     open_registry,
     read_lock,
     series_key_version,
     series_lookup,
 )
-from sdcensus.session.guard.table_changes import TableChanges
+from sdcensus.session.guard.words import line_crossed
 from sdcensus.store.owner_only import make_owner_only_folder, write_owner_only
+from sdcensus.store.people import PeopleMark, renamed_from
 from sdcensus.store.registry import RegistryEntry
 from sdcensus.store.registry_values import Values, values_digest
 
@@ -188,7 +186,7 @@ class Guard(Confidential):
         if not shared_numbers.cells.size:
             return table_changes
         why = dict.fromkeys(
-            w for one in shared_numbers.makings for w in words.differences(one, making)
+            w for before in shared_numbers.makings for w in words.differences(before, making)
         )
         table_changes = replace(table_changes, why=tuple(why))
         return self._counter.counted(table_changes, spec, values, shared_numbers, making)
@@ -344,7 +342,7 @@ class Guard(Confidential):
             if _share(changed) < REDRAWN_SHARE:
                 return words.nothing_redrawn()
             return ""
-        other = tuple(dict.fromkeys(w for one in changed for w in one.why if w != words.DATA))
+        other = tuple(dict.fromkeys(w for table in changed for w in table.why if w != words.DATA))
         if other:
             return words.only_rekeying(changed, other, looks=self._looks())
         uncounted = [table_changes for table_changes in changed if table_changes.uncounted]
@@ -394,24 +392,24 @@ class Guard(Confidential):
         tables = {}
         # A revision publishes all tables from the new data, also those that stay as they are.
         again = [change for change in changes if change.other_data and not change.fresh]
-        for one in (*fresh, *(again if self._run.revision else ())):
-            if one.fresh:
-                batch.take(one.entry)
+        for table_changes in (*fresh, *(again if self._run.revision else ())):
+            if table_changes.fresh:
+                batch.take(table_changes.entry)
             table = LockedTable(
-                name=one.name,
-                title=one.title,
+                name=table_changes.name,
+                title=table_changes.title,
                 plan=self._run.plan,
                 series=self._series,
-                spec_hash=one.spec_hash,
-                cells=one.cells,
-                digest=one.digest,
-                entry=one.entry,
+                spec_hash=table_changes.spec_hash,
+                cells=table_changes.cells,
+                digest=table_changes.digest,
+                entry=table_changes.entry,
                 making=0,
                 event=0,
             )
             people = "" if (mark := self._mark()) is None else str(mark)
-            making = self._making(one.of, one.provenance, people=people)
-            tables[one.spec_hash] = (table, making)
+            making = self._making(table_changes.of, table_changes.provenance, people=people)
+            tables[table_changes.spec_hash] = (table, making)
         lock = self.lock.with_event(event, tables)
         name, content = batch.content(event.name)
         batch.forget_others()

@@ -105,11 +105,11 @@ def imported(
         published[mine], flags[mine] = values.at(theirs), values.flags_at(theirs)
         taken[mine] = True
         sources.append(entry.name)
-    made = Table(spec, published.reshape(spec.shape), flags.reshape(spec.shape), table.notes)
+    imported = Table(spec, published.reshape(spec.shape), flags.reshape(spec.shape), table.notes)
     before = Values.of(table)
     every = np.flatnonzero(taken).astype(np.uint64)
     other = (before.at(every) != published[taken]) | (before.flags_at(every) != flags[taken])
-    return Imported(made, int(taken.sum()), int(other.sum()), tuple(sources))
+    return Imported(imported, int(taken.sum()), int(other.sum()), tuple(sources))
 
 
 def _alike(spec: TableSpec, registry: Registry, series: str | None) -> list[RegistryEntry]:
@@ -196,7 +196,7 @@ def _exact_beside_noise(
     others: Sequence[RegistryEntry], specs: Sequence[TableSpec], methods: Methods
 ) -> Iterator[str]:
     """Rounded true counts beside perturbed ones: the rounding interval narrows the noise down."""
-    found: dict[tuple[str, str], list[str]] = {}
+    renamed: dict[tuple[str, str], list[str]] = {}
     for entry in others:
         before = _method(entry)
         for spec in specs:
@@ -204,9 +204,9 @@ def _exact_beside_noise(
             if not before or _is_exact(before) is _is_exact(now):
                 continue
             if shared_cells(spec, entry.spec) is not None:
-                found.setdefault((before, now), []).append(entry.name)
+                renamed.setdefault((before, now), []).append(entry.name)
                 break
-    for (before, now), names in found.items():
+    for (before, now), names in renamed.items():
         yield (
             f"{_named(names)}, published by {before!r}, and tables of this run by {now!r} are about"
             " the same records. Rounded true counts beside perturbed ones narrow the noise down."
@@ -252,7 +252,7 @@ def _exempt_before(making: Making) -> set[str]:
     """The tables that were exempt when numbers were made, by their hashes."""
     settings = json.loads(making.settings)
     parts = [settings, *settings.get("parts", ())]
-    return {str(one) for part in parts for one in part.get("exempt", ())}
+    return {str(text) for part in parts for text in part.get("exempt", ())}
 
 
 def _close_dates(lock: PublicationLock, schema: Schema, series: str) -> Iterator[str]:
@@ -295,7 +295,7 @@ def _near_groups(others: Sequence[TableSpec], specs: Sequence[TableSpec]) -> Ite
 
 def _groups(specs: Sequence[TableSpec]) -> dict[tuple[Entity, str], list[LeafBlock]]:
     """The ways in which tables group the leaves of each variable, each once."""
-    made: dict[tuple[Entity, str], dict[bytes, LeafBlock]] = {}
+    groups: dict[tuple[Entity, str], dict[bytes, LeafBlock]] = {}
     for spec in specs:
         variables: dict[str, Variable] = {
             variable.name: variable for variable in spec.universe.variables
@@ -303,8 +303,8 @@ def _groups(specs: Sequence[TableSpec]) -> dict[tuple[Entity, str], list[LeafBlo
         variables |= {axis.variable.name: axis.variable for axis in spec.axes}
         for name, variable in variables.items():
             for block in leaf_blocks(spec, variable):
-                made.setdefault((spec.of, name), {})[block.group.tobytes()] = block
-    return {key: list(blocks.values()) for key, blocks in made.items()}
+                groups.setdefault((spec.of, name), {})[block.group.tobytes()] = block
+    return {key: list(blocks.values()) for key, blocks in groups.items()}
 
 
 def _nearly(one: LeafBlock, other: LeafBlock) -> bool:

@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sdcensus.model.published.lock import LockedTable, Making, census_name
+from sdcensus.errors import Refused
+from sdcensus.model.published.lock import LockedTable, Making, PublicationLock, census_name
 from sdcensus.model.schema.schema import CensusInfo
 from sdcensus.model.text import plain_cell
-from sdcensus.session.guard.table_changes import EVERYWHERE, TableChanges
+from sdcensus.session.guard.run import EVERYWHERE, GuardRun, TableChanges
 
 #: Why numbers change, when it is the records.
 DATA = "the data have changed"
@@ -27,17 +28,17 @@ PERMANENT = (
 
 def differences(before: Making, now: Making) -> tuple[str, ...]:
     """What is different from when numbers were published, a few words each."""
-    made = []
+    reasons = []
     if before.data_version != now.data_version:
-        made.append(DATA)
+        reasons.append(DATA)
     if before.secret_id != now.secret_id:
-        made.append("the secret is another one")
+        reasons.append("the secret is another one")
     if before.key_version != now.key_version:
-        made.append(f"the key version is {now.key_version} instead of {before.key_version}")
+        reasons.append(f"the key version is {now.key_version} instead of {before.key_version}")
     if before.method != now.method:
-        made.append(f"the method is {now.method!r} instead of {before.method!r}")
+        reasons.append(f"the method is {now.method!r} instead of {before.method!r}")
     elif before.method_version != now.method_version:
-        made.append(
+        reasons.append(
             f"version {now.method_version} of the method {now.method!r} in this sdcensus"
             f" ({now.package_version}) publishes other numbers than version"
             f" {before.method_version} did ({before.package_version})"
@@ -45,18 +46,18 @@ def differences(before: Making, now: Making) -> tuple[str, ...]:
     else:
         settings = before.changed_settings(now)
         if settings:
-            made.append(f"settings of the method have changed ({', '.join(settings)})")
-    if not made:
-        made.append(
+            reasons.append(f"settings of the method have changed ({', '.join(settings)})")
+    if not reasons:
+        reasons.append(
             "rules on what is withheld have changed (policy, or what the plan withholds), or the"
             " impossible combinations of the schema"
         )
-    return tuple(made)
+    return tuple(reasons)
 
 
 def would_change(changed: Sequence[TableChanges]) -> str:
     """The refusal of a run that is no revision."""
-    why = dict.fromkeys(w for one in changed for w in one.why)
+    why = dict.fromkeys(w for table in changed for w in table.why)
     lines = [
         f"This run would change {_numbers(changed)} that {_were(changed)} published before, in"
         f" {_tables(changed)}:",
@@ -108,13 +109,13 @@ def smallest_group(changes: Sequence[TableChanges], before: int) -> SmallestGrou
     was, is_now = before or "none", now or "none"
     if now < before:
         opened = sum(table_changes.opened for table_changes in fresh)
-        told = f"The smallest group is {is_now} instead of {was}"
+        rule = f"The smallest group is {is_now} instead of {was}"
         refusal = (
-            f"{told}: {opened:,} cells would be shown that were not, and groups that readers were"
+            f"{rule}: {opened:,} cells would be shown that were not, and groups that readers were"
             f" told are not broken down would be. {UNTOUCHED} Publish with smallest_group ="
             f" {before}; or, if it is meant, give it a name: --revision NAME."
         )
-        note = f"{told}: {opened:,} cells are shown that were not."
+        note = f"{rule}: {opened:,} cells are shown that were not."
         return SmallestGroupWords(True, refusal, (note,))
     tables = [table_changes for table_changes in fresh if table_changes.hidden]
     hidden = sum(table.hidden for table in tables)
@@ -160,14 +161,14 @@ def exposed(changed: Sequence[TableChanges], minimum: int, report: Path) -> str:
     uncounted = next(
         (table_changes.uncounted for table_changes in changed if table_changes.uncounted), ""
     )
-    told = f"fewer than {minimum} records have changed"
+    reason = f"fewer than {minimum} records have changed"
     if uncounted:
-        told = f"changed records could not be counted ({uncounted})"
+        reason = f"changed records could not be counted ({uncounted})"
     return "\n".join(
         [
             f"New keys do not hide {cells:,} changed {'number' if cells == 1 else 'numbers'}:"
             " exempt totals are published exactly, and so is whether a cell is empty where the"
-            f" method promises it. Behind them {told}, in {_tables(changed)}:",
+            f" method promises it. Behind them {reason}, in {_tables(changed)}:",
             *_listed(changed),
             f"Areas: {_areas(changed)}.",
             f"{UNTOUCHED} The areas are also in {report}, for the office only.",
@@ -219,11 +220,11 @@ def passed(
     changed: Sequence[TableChanges], revision: str, rekey: bool, *, looks: int
 ) -> tuple[str, ...]:
     """What a revision that is allowed has changed."""
-    made = [
+    sentences = [
         f"{'Re-keying' if rekey else 'Revision'} {revision!r}: {_numbers(changed)} in"
         f" {_tables(changed)} {'changes' if _total(changed) == 1 else 'change'}."
     ]
-    return (*made, *(drawn_again(looks) if rekey else ()))
+    return (*sentences, *(drawn_again(looks) if rekey else ()))
 
 
 def drawn_again(looks: int) -> tuple[str, ...]:
@@ -258,40 +259,40 @@ def notes(
     changes: Sequence[TableChanges], left_out: Sequence[LockedTable], *, plan: str
 ) -> tuple[str, ...]:
     """What the office should know besides."""
-    made = []
+    sentences = []
     same = [
         change for change in changes if change.known and not change.changed and change.other_data
     ]
     if same:
-        made.append(
+        sentences.append(
             f"The data are others than when {_tables(same)} {'was' if len(same) == 1 else 'were'}"
             " published; the published numbers are the same."
         )
     taken = sum(change.imported for change in changes)
     if taken:
-        made.append(
+        sentences.append(
             f"{taken:,} numbers were taken over from earlier publications, because they are about"
             " the same records. Tables whose totals add up by their method may not add up there."
         )
     here = {change.name for change in changes}
     own = [locked_table.name for locked_table in left_out if locked_table.plan == plan]
-    altered = [one for one in own if one in here]
+    altered = [name for name in own if name in here]
     if altered:
-        made.append(
+        sentences.append(
             f"{_names(altered)} {'has' if len(altered) == 1 else 'have'} other codes, groups or"
             " conditions than in earlier runs. The cells that both have are compared; what was"
             " published stays published."
         )
-    gone = [one for one in own if one not in here]
+    gone = [name for name in own if name not in here]
     if gone:
-        made.append(
+        sentences.append(
             f"{_names(gone)} of earlier runs of {plan} {_are(len(gone))} no longer part of it. What"
             " was published stays published; later runs are still compared with it."
         )
     contradicted = dict.fromkeys(name for change in changes for name, _ in change.contradicts)
-    others = [one for one in contradicted if one not in here]
+    others = [name for name in contradicted if name not in here]
     if others:
-        made.append(
+        sentences.append(
             f"{_names(others)} {_are(len(others))} not part of this run and"
             f" {'shows' if len(others) == 1 else 'show'} other numbers for some of the same"
             f" records. Publish {'it' if len(others) == 1 else 'them'} anew in the same revision,"
@@ -299,13 +300,13 @@ def notes(
         )
     streamed = [change for change in changes if not change.values_kept]
     if streamed:
-        made.append(
+        sentences.append(
             f"{_names([changes.name for changes in streamed])}: too large for the registry to keep"
             " the"
             " values. It keeps a digest: that numbers changed will be seen, which ones will not,"
             " and cells shared with other tables are not compared."
         )
-    return tuple(made)
+    return tuple(sentences)
 
 
 def report(changed: Sequence[TableChanges], minimum: int) -> str:
@@ -362,7 +363,7 @@ def _names(names: Sequence[str]) -> str:
 
 def _listed(changed: Sequence[TableChanges], *, short: bool = False) -> list[str]:
     """A line for each of the tables with the most changed numbers."""
-    ordered = sorted(changed, key=lambda one: -(one.short if short else one.changed))
+    ordered = sorted(changed, key=lambda table: -(table.short if short else table.changed))
     lines = []
     for table_changes in ordered[:_MOST]:
         line = (
@@ -387,7 +388,45 @@ def _areas(changed: Sequence[TableChanges]) -> str:
         for area in table_changes.areas
         if area.short or (table_changes.exposed and area.cells)
     )
-    inner = [one for one in named if one != EVERYWHERE]
+    inner = [area for area in named if area != EVERYWHERE]
     shown = ", ".join(inner[:_AREAS]) or "the whole country"
     most = max((table_changes.areas_short for table_changes in changed), default=0)
     return f"{shown} and others" if most > _AREAS else shown
+
+
+def line_crossed(lock: PublicationLock, series: str, run: GuardRun) -> tuple[str, ...]:
+    """What the office should know where a run with new numbers goes over to another line.
+
+    Also where no published number changes: related tables of two lines tell what the method that
+    made the derived store did, and to whom.
+
+    Args:
+        lock: What was published.
+        series: The census.
+        run: What would be published.
+
+    Raises:
+        Refused: Nobody has given that a name.
+    """
+    before, now = lock.lineage(series), run.census.origin.lineage
+    if before is None or before == now:
+        return ()
+    if run.revision is None:
+        raise Refused(
+            f"These tables would be made from {line_text(now)}, and those that are out were made"
+            f" from {line_text(before)}. Who has related numbers from both learns from their"
+            f" differences what was changed, and for whom.\n{UNTOUCHED}\nPublish from the store"
+            " from which was published before; or, if the other one shall take its place, give"
+            " that a name: --revision NAME."
+        )
+    if lock.event(run.revision, run.plan) is not None:
+        raise Refused(name_used(run.revision))
+    return (
+        f"Revision {run.revision!r}: tables are now made from {line_text(now)}, and no longer from"
+        f" {line_text(before)}. Publish everything that is out anew from it, or readers have both.",
+    )
+
+
+def line_text(lineage: str) -> str:
+    """A line of records in words."""
+    return f"a derived store ({lineage})" if lineage else "the original store"

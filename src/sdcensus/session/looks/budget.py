@@ -165,13 +165,13 @@ def opened_plan(path: str | Path) -> tuple[Plan, Census]:
     """A plan that was checked in full, and the census that it is about."""
     from sdcensus.documents.plan.document import read_plan
 
-    found: list[Census] = []
+    opened: list[Census] = []
 
     def schema_of(store: Path) -> Schema:
-        found.append(open_store(store))
-        return found[-1].schema
+        opened.append(open_store(store))
+        return opened[-1].schema
 
-    return read_plan(path, schema_of), found[-1]
+    return read_plan(path, schema_of), opened[-1]
 
 
 def budget_of_plan(
@@ -188,8 +188,8 @@ def budget_of_plan(
         own: How many variables the cells have besides the area, at most.
     """
     if census is None:
-        plan, found = opened_plan(path)
-        schema = found.schema
+        plan, named = opened_plan(path)
+        schema = named.schema
     else:
         from sdcensus.documents.plan.document import read_plan
 
@@ -204,8 +204,8 @@ def planned_specs(plan: Plan, schema: Schema) -> tuple[TableSpec, ...]:
     from sdcensus.session.publish.resolution import planned_products
 
     products = planned_products(plan, schema)
-    found = {spec.hash(): spec for product in products for spec in product.specs}
-    return tuple(found.values())
+    by_hash = {spec.hash(): spec for product in products for spec in product.specs}
+    return tuple(by_hash.values())
 
 
 def looks_in_policy(
@@ -249,10 +249,10 @@ def schemes_against(
     """How named schemes fare against a budget; all of them where none is named."""
     count = budget.asked.looks if looks is None else looks
     strengths = {strength.scheme: strength.name for strength in STRENGTHS.values()}
-    found = []
+    scheme_looks = []
     for name in names or SCHEMES:
         design = scheme(name)
-        found.append(
+        scheme_looks.append(
             SchemeLooks(
                 design.name,
                 strengths.get(design.name, ""),
@@ -262,7 +262,7 @@ def schemes_against(
                 given_away(budget, design),
             )
         )
-    return tuple(found)
+    return tuple(scheme_looks)
 
 
 def given_away(budget: LookBudget, perturbation: Perturbation) -> float:

@@ -90,10 +90,10 @@ def _axes(levels: Mapping[str, Level]) -> list[str]:
 
 def _joined(codes: Sequence[Int64], sizes: Sequence[int], length: int) -> Int64:
     """Positions along several axes as one."""
-    found = np.zeros(length, dtype=np.int64)
+    numbers = np.zeros(length, dtype=np.int64)
     for code, size in zip(codes, sizes, strict=True):
-        found = found * size + code
-    return found
+        numbers = numbers * size + code
+    return numbers
 
 
 def _collect(
@@ -154,16 +154,16 @@ def _finest(one: MenuVariable, own: Level | None) -> Level:
 
 def _a_leaf(level: Level) -> Int64:
     """Some leaf of each code."""
-    found = np.zeros(len(level.codes), dtype=np.int64)
-    found[level.group_array] = np.arange(len(level.group_array))
-    return found
+    leaves = np.zeros(len(level.codes), dtype=np.int64)
+    leaves[level.group_array] = np.arange(len(level.group_array))
+    return leaves
 
 
 def _filled(cube: AnyCube) -> tuple[list[Int64], Int64]:
     """Of every cell with records: its place along each axis, and its count."""
     if isinstance(cube, SparseCube):
         block = next(cube.blocks())
-        return [one.astype(np.int64) for one in block.positions.T], block.values.count
+        return [positions.astype(np.int64) for positions in block.positions.T], block.values.count
     places = np.flatnonzero(cube.count)
     positions = [*np.unravel_index(places, cube.shape)] if cube.shape else []
     return positions, cube.count.reshape(-1)[places]

@@ -259,9 +259,9 @@ def convert(
     """
     ExchangeFormat.of(to)
     _check_new(Path(target))
-    found = find(source, format=format, repeat=repeat)
+    source_table = find(source, format=format, repeat=repeat)
     return write(
-        found.perturbation,
+        source_table.perturbation,
         target,
         to,
         modulus=modulus,

@@ -26,10 +26,8 @@ from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Secret, SubSecret
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.model.text import Text
-from sdcensus.session.census.census import Census
-from sdcensus.session.census.load import SECRET_VARIABLE, find_secret
-from sdcensus.session.office.audit_output import write_audit
-from sdcensus.session.office.confidential_output import check_target
+from sdcensus.session.census.census import SECRET_VARIABLE, Census, find_secret
+from sdcensus.session.office.confidential_output import check_target, write_audit
 from sdcensus.store.registry import Registry
 
 

@@ -13,17 +13,123 @@ from pathlib import Path
 from typing import Any
 
 from sdcensus.errors import InputError, Refused, SpecError
+from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.lock import LOCK_FILE
 from sdcensus.session.gate.gate import AcceptedRisk
-from sdcensus.session.publish.office_folder import (
+from sdcensus.session.publish.workplace import (
     ACCEPTED_RISK,
     APPROVALS,
+    FORMAT_NAME,
+    FORMAT_VERSION,
+    MANIFEST,
     OFFICE_FILE,
+    WrittenFile,
     folder_of,
+    read_json,
     taken,
 )
-from sdcensus.session.publish.workplace import MANIFEST, WrittenFile, read_json
 from sdcensus.store.owner_only import write_owner_only
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What was found when a published folder was checked.
+
+    Attributes:
+        folder: The folder.
+        publication: What it holds.
+        files: How many files it lists.
+        size: Their bytes.
+        problems: What is not as it was published; empty if everything is.
+        approvals: Who has approved it, if the office's folder was looked at.
+    """
+
+    folder: Path
+    publication: str
+    files: int
+    size: int
+    problems: tuple[str, ...]
+    approvals: Approvals | None = None
+
+    @property
+    def sound(self) -> bool:
+        """Whether everything is as it was published."""
+        return not self.problems
+
+
+def verify(
+    folder: str | Path, *, office: str | Path | None = None, progress: Progress = no_progress
+) -> Verification:
+    """Compare every file of a published folder with its digest.
+
+    Args:
+        folder: The published folder.
+        office: The office's folder, to see who has approved what is published.
+        progress: Called with the stage and how much of it is done.
+
+    Raises:
+        InputError: It is no published folder.
+    """
+    root = Path(folder)
+    if not root.is_dir():
+        what = "is a file, not a folder" if root.exists() else "does not exist"
+        raise InputError(f"{root} {what}. Name the folder that sdcensus publish has made.")
+    manifest = read_json(root / MANIFEST)
+    if manifest.get("format") != FORMAT_NAME:
+        raise InputError(
+            f"{root} has no {MANIFEST} of sdcensus publish. Name the folder that it has made."
+        )
+    if manifest.get("version") != FORMAT_VERSION:
+        raise InputError(f"{root / MANIFEST} was written by a newer sdcensus. Update sdcensus.")
+    try:
+        listed = [WrittenFile.from_json(file) for file in manifest["files"]]
+    except (LookupError, TypeError, ValueError):
+        raise InputError(f"{root / MANIFEST} is damaged. Publish again.") from None
+    approvals = None
+    problems = list(_problems(root, listed, progress))
+    if office is not None:
+        private = private_folder(root, office)
+        kept = read_json(private / OFFICE_FILE).get("manifest", {})
+        if WrittenFile.of(root / MANIFEST).to_json() != kept:
+            problems.insert(0, f"{MANIFEST}: is not the one that was published")
+        approvals = read_approvals(private, root)
+    return Verification(
+        root,
+        str(manifest.get("publication", "")),
+        len(listed),
+        sum(written_file.size for written_file in listed),
+        tuple(problems),
+        approvals,
+    )
+
+
+def _problems(root: Path, listed: list[WrittenFile], progress: Progress) -> Iterator[str]:
+    total = sum(written_file.size for written_file in listed) or 1
+    seen = 0
+    for written_file in listed:
+        progress("comparing files with their digests", seen / total)
+        seen += written_file.size
+        path = root / written_file.name
+        # A list from elsewhere must not make us read outside of the folder.
+        if (
+            not written_file.name
+            or Path(written_file.name).name != written_file.name
+            or written_file.name in (".", "..")
+        ):
+            yield f"{written_file.name!r}: no name of a file in this folder"
+        elif path.is_symlink():
+            yield f"{written_file.name}: is a link, not a file"
+        elif not path.is_file():
+            yield f"{written_file.name}: missing"
+        elif path.stat().st_size != written_file.size:
+            yield f"{written_file.name}: has another size than when it was published"
+        elif not written_file.fits(root):
+            yield f"{written_file.name}: has other contents than when it was published"
+    names = {written_file.name for written_file in listed} | {MANIFEST}
+    for path in sorted(root.iterdir()):
+        if path.name not in names:
+            yield f"{path.name}: not part of the publication"
+
 
 #: How many people have to approve.
 NEEDED = 2
@@ -81,7 +187,7 @@ def approve(
     Raises:
         Refused: Something is not as it was published, or the same person approves twice.
     """
-    from sdcensus.session.publish.verification import verify
+    from sdcensus.session.publish.approval import verify
 
     who = _words(name)
     if not _key(who):
@@ -125,8 +231,8 @@ def read_approvals(private: Path, folder: Path) -> Approvals:
     content = read_json(private / APPROVALS)
     try:
         approvals = tuple(
-            Approval(str(one["name"]), str(one["role"]), str(one["date"]))
-            for one in content.get("approvals", ())
+            Approval(str(entry["name"]), str(entry["role"]), str(entry["date"]))
+            for entry in content.get("approvals", ())
         )
     except (LookupError, TypeError):
         raise InputError(f"{private / APPROVALS} is damaged. Restore it from a backup.") from None
@@ -208,11 +314,11 @@ def _check_documents(private: Path) -> None:
     """Refuse to approve files together with a plan or policy from which they were not made."""
     kept = read_json(private / OFFICE_FILE)
     for what in ("plan", "policy"):
-        made = kept.get(what)
-        if made is not None and _document_now(made) != made.get("sha256"):
+        document = kept.get(what)
+        if document is not None and _document_now(document) != document.get("sha256"):
             raise Refused(
-                f"The {what} {made.get('name')} has changed since it was published. Publish again,"
-                " then approve."
+                f"The {what} {document.get('name')} has changed since it was published. Publish"
+                " again, then approve."
             )
 
 
@@ -229,8 +335,8 @@ def _digest_of(path: Path) -> str | None:
 
 def _words(text: str) -> str:
     """A name as it is shown: no signs that nobody sees, single blanks."""
-    shown = "".join(" " if one.isspace() else one for one in unicodedata.normalize("NFC", text))
-    return " ".join("".join(one for one in shown if one.isprintable()).split())
+    shown = "".join(" " if sign.isspace() else sign for sign in unicodedata.normalize("NFC", text))
+    return " ".join("".join(sign for sign in shown if sign.isprintable()).split())
 
 
 def _key(name: str) -> str:

@@ -60,7 +60,7 @@ def _groups(finest: TableSpec, spec: TableSpec) -> list[Int64 | None]:
     if not alike or finest.universe.canonical() != spec.universe.canonical():
         raise SpecError(f"{spec.title} counts other records than the cells it should come from.")
     wanted = {axis.variable.name: axis for axis in spec.axes}
-    found: list[Int64 | None] = []
+    groups: list[Int64 | None] = []
     for axis in finest.axes:
         coarse = wanted.pop(axis.variable.name, None)
         group = None if coarse is None else groups_within(axis, coarse)
@@ -69,23 +69,23 @@ def _groups(finest: TableSpec, spec: TableSpec) -> list[Int64 | None]:
                 f"{spec.title}: the axis {coarse.name!r} does not add up from {axis.name!r}."
                 " Count the records instead."
             )
-        found.append(group)
+        groups.append(group)
     for name in wanted:
         raise SpecError(f"{spec.title}: the cells that it should come from have no {name!r}.")
-    return found
+    return groups
 
 
 def _offsets(
     finest: TableSpec, spec: TableSpec, groups: Sequence[Int64 | None], strides: Sequence[int]
 ) -> list[Int64]:
     """For each axis of the finer cells, what each of its groups adds to the number of a cell."""
-    made: list[Int64] = []
+    leaf_groups: list[Int64] = []
     for axis, group in zip(finest.axes, groups, strict=True):
         if group is None:
-            made.append(np.zeros(axis.base_size, dtype=np.int64))
+            leaf_groups.append(np.zeros(axis.base_size, dtype=np.int64))
         else:
-            made.append(group * strides[spec.position(axis.variable.name)])
-    return made
+            leaf_groups.append(group * strides[spec.position(axis.variable.name)])
+    return leaf_groups
 
 
 def _from_grid(finest: Cube, spec: TableSpec, groups: Sequence[Int64 | None]) -> Cube:

@@ -13,8 +13,7 @@ from sdcensus.model.published.table_format import table_format
 from sdcensus.model.quantities import parse_bytes
 from sdcensus.model.secret import LONGEST, Secret
 from sdcensus.risk.groups.broken_down import BrokenDown
-from sdcensus.session.census.census import Census, default_threads
-from sdcensus.session.census.load import SECRET_VARIABLE
+from sdcensus.session.census.census import SECRET_VARIABLE, Census, default_threads
 from sdcensus.session.gate.gate import GateReport
 from sdcensus.session.gate.group_risk import (
     EVALUATION_WORK,
@@ -182,7 +181,7 @@ def _writing(resolved: Resolved) -> float:
     cells = sum(_checked(product).cells for product in resolved.products)
     languages = max(len(resolved.output.languages), 1)
     seconds = sum(
-        one.seconds_per_cell * (languages if one.each_language else 1)
-        for one in map(table_format, resolved.output.formats)
+        written.seconds_per_cell * (languages if written.each_language else 1)
+        for written in map(table_format, resolved.output.formats)
     )
     return _ONCE + _PRODUCT * len(resolved.products) + cells * seconds

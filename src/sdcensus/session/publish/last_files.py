@@ -5,32 +5,94 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from sdcensus._version import __version__
 from sdcensus.formats.write import new_file
+from sdcensus.model.cube.cube import Cube
 from sdcensus.model.published.claims import Claims
-from sdcensus.model.published.table import Mark
+from sdcensus.model.published.delivery import DeliveredAxis, delivered_axis
+from sdcensus.model.published.table import Mark, Table
 from sdcensus.model.text import Text
 from sdcensus.report.publication.index import evaluation_index
 from sdcensus.report.publication.notes import NotedTable, PublicationNotes, notes_pages
 from sdcensus.session.gate.gate import AcceptedRisk
 from sdcensus.session.gate.group_risk import small_group_lines
 from sdcensus.session.protect.smallest_group import group_claim, note_for
-from sdcensus.session.publish.evaluation import row_from_json
-from sdcensus.session.publish.office_folder import ACCEPTED_RISK, OFFICE_FILE, folder_of
 from sdcensus.session.publish.resolution import Resolved
 from sdcensus.session.publish.workplace import (
+    ACCEPTED_RISK,
     FORMAT_NAME,
     FORMAT_VERSION,
     MANIFEST,
+    OFFICE_FILE,
     Finished,
     Workplace,
     WrittenFile,
+    folder_of,
 )
 from sdcensus.store.owner_only import write_owner_only
+from sdcensus.utility.delivered_evaluation import delivered_evaluation
+from sdcensus.utility.evaluation import EvaluationRow, Stage, StageFigures
+
+
+def evaluated(
+    name: str,
+    cube: Cube,
+    table: Table,
+    axes: Sequence[DeliveredAxis] | None = None,
+    *,
+    original: Cube | None = None,
+) -> dict[str, Any]:
+    """The row of a table on the evaluation sheet, as plain values; confidential.
+
+    Args:
+        name: What the table is called.
+        cube: True counts of what is published.
+        table: What is published.
+        axes: How it is delivered: each code is counted once.
+        original: The counts before records were swapped, if they were.
+    """
+    shown = [delivered_axis(axis) for axis in cube.spec.axes] if axes is None else axes
+    row = delivered_evaluation(
+        name,
+        cube if original is None else original,
+        table,
+        shown,
+        swapped=None if original is None else cube,
+    )
+    return row_to_json(row)
+
+
+def row_to_json(row: EvaluationRow) -> dict[str, Any]:
+    """A row as plain values; its number on the sheet is given later."""
+    stages = [{**asdict(stage), "stage": stage.stage.value} for stage in row.stages]
+    return {
+        "table": row.table,
+        "variables": list(row.variables),
+        "levels": list(row.levels),
+        "unsafe_up_to": row.unsafe_up_to,
+        "stages": stages,
+    }
+
+
+def row_from_json(number: int, content: Mapping[str, Any]) -> EvaluationRow:
+    """Read what ``row_to_json`` made."""
+    stages = [
+        StageFigures(**{**figures, "stage": Stage(figures["stage"])})
+        for figures in content["stages"]
+    ]
+    return EvaluationRow(
+        number,
+        str(content["table"]),
+        tuple(content["variables"]),
+        tuple(content["levels"]),
+        int(content["unsafe_up_to"]),
+        tuple(stages),
+    )
+
 
 #: What the evaluation of a publication is called in the office's folder.
 SHEET, INDEX = "evaluation.xlsx", "evaluation.html"

@@ -11,12 +11,13 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.errors import Refused
+from sdcensus.errors import Refused, SpecError
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.published.delivery import (
     DeliveredAxis,
     DeliveredTable,
     deliver,
+    delivered_axis,
     delivered_cells,
 )
 from sdcensus.model.published.provenance import Provenance
@@ -25,7 +26,90 @@ from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.headings import entity_text
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import LANGUAGES, Text
-from sdcensus.session.publish.publishable import PublishableTable, StatisticsTable
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class PublishableTable:
+    """A table to be counted, protected and delivered.
+
+    Attributes:
+        name: How its files are called.
+        title: What stands above it; empty for what it shows, in words.
+        spec: What is counted.
+        axes: How each axis is delivered, in the order of those of ``spec``.
+        rows: How many of the axes stand in rows where the table is laid out.
+        group: The part of a programme that it belongs to.
+    """
+
+    name: str
+    title: Text = Text()
+    spec: TableSpec
+    axes: tuple[DeliveredAxis, ...] = ()
+    rows: int | None = None
+    group: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.axes:
+            object.__setattr__(self, "axes", tuple(delivered_axis(axis) for axis in self.spec.axes))
+        if len(self.axes) != len(self.spec.axes):
+            raise SpecError(f"{self.name}: every axis of the table is delivered, and no other.")
+
+    @property
+    def cells(self) -> int:
+        """How many cells are delivered."""
+        cells = 1
+        for axis in self.axes:
+            cells *= len(axis)
+        return cells
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statistic:
+    """One figure of each small area: a code of one axis of a table that has the areas as another.
+
+    Attributes:
+        code, label: What it is called.
+        spec: A table whose first axis is that of the areas; a second one if the figure is about
+            some of the people only.
+        position: Where on the second axis the figure stands.
+    """
+
+    code: str
+    label: Text
+    spec: TableSpec
+    position: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class StatisticsTable:
+    """A list of figures for each of many small areas, such as those on a grid.
+
+    Attributes:
+        name, title, group: As of a ``PublishableTable``.
+        areas: How the areas are delivered.
+        statistics: The figures; the first is the number of people.
+        column, label: What the axis of the figures is called.
+        populated: Whether the first figure is marked where the true count is not 0. A regulation
+            may ask for it; it gives away that one bit for each area. It is then never held back.
+    """
+
+    name: str
+    title: Text = Text()
+    areas: DeliveredAxis
+    statistics: tuple[Statistic, ...]
+    column: str = "STAT"
+    label: Text = Text()
+    populated: bool = False
+    group: str = ""
+
+    @property
+    def cells(self) -> int:
+        """How many cells are delivered."""
+        return len(self.areas) * len(self.statistics)
+
+
+Publishable = PublishableTable | StatisticsTable
+
 
 Mask = npt.NDArray[np.bool_]
 
@@ -113,13 +197,11 @@ class Product(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TableProduct:
-    """One table of counts."""
+class _OfTable:
+    """What a product has from its table."""
 
-    table: PublishableTable
-    own: bool = True
-    needs_populated: bool = False
+    __slots__ = ()
+    table: Publishable
 
     @property
     def name(self) -> str:
@@ -135,6 +217,15 @@ class TableProduct:
     def cells(self) -> int:
         """How many cells are delivered."""
         return self.table.cells
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TableProduct(_OfTable):
+    """One table of counts."""
+
+    table: PublishableTable
+    own: bool = True
+    needs_populated: bool = False
 
     @property
     def specs(self) -> tuple[TableSpec, ...]:
@@ -163,26 +254,11 @@ class TableProduct:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class StatisticsProduct:
+class StatisticsProduct(_OfTable):
     """A list of figures for each of many small areas."""
 
     table: StatisticsTable
     own: bool = False
-
-    @property
-    def name(self) -> str:
-        """How its files are called."""
-        return self.table.name
-
-    @property
-    def title(self) -> Text:
-        """What stands above it."""
-        return self.table.title
-
-    @property
-    def cells(self) -> int:
-        """How many cells are delivered."""
-        return self.table.cells
 
     @property
     def needs_populated(self) -> bool:
@@ -198,13 +274,13 @@ class StatisticsProduct:
 
     def delivered(self, parts: Sequence[PublishedPart], heading: Heading) -> DeliveredTable:
         """The figures side by side, with the marks that the regulation asks for."""
-        found = {id(spec): part for spec, part in zip(self.specs, parts, strict=True)}
+        by_spec = {id(spec): part for spec, part in zip(self.specs, parts, strict=True)}
         areas = self.table.areas.positions
         size = (len(self.table.areas), len(self.table.statistics))
         values = np.zeros(size, dtype=np.int64)
         marks = np.zeros(size, dtype=np.uint8)
         for at, statistic in enumerate(self.table.statistics):
-            part = found[id(statistic.spec)]
+            part = by_spec[id(statistic.spec)]
 
             def column(
                 array: npt.NDArray[Any], position: int = statistic.position
@@ -229,7 +305,12 @@ class StatisticsProduct:
             axes=(self.table.areas, self._axis()),
             values=values,
             marks=marks,
-            unit=Text.of({one: entity_text(Entity.PERSON, one).capitalize() for one in LANGUAGES}),
+            unit=Text.of(
+                {
+                    language: entity_text(Entity.PERSON, language).capitalize()
+                    for language in LANGUAGES
+                }
+            ),
             notes=tuple(dict.fromkeys(notes)),
             source=heading.source,
             date=heading.date,

@@ -20,7 +20,7 @@ from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.spec.universe import restrict
 from sdcensus.model.text import Text
 from sdcensus.programmes import PROGRAMMES, load_programme
-from sdcensus.session.publish.publishable import (
+from sdcensus.session.publish.products import (
     Publishable,
     PublishableTable,
     Statistic,
@@ -62,21 +62,23 @@ def programme_names(programme: Programme, patterns: Sequence[str]) -> tuple[str,
     left_out: set[str] = set()
     wrong = []
     wanted = [pattern.strip() for pattern in patterns]
-    for pattern in wanted if any(not one.startswith(EXCEPT) for one in wanted) else ["*", *wanted]:
+    for pattern in (
+        wanted if any(not pattern.startswith(EXCEPT) for pattern in wanted) else ["*", *wanted]
+    ):
         plain = pattern.removeprefix(EXCEPT).strip()
         among = crossed if plain.endswith(f".{ALL}") else [*named, *crossed * (plain != pattern)]
-        found = {one for one in among if fnmatchcase(one, plain)}
-        if not found:
+        matching = {name for name in among if fnmatchcase(name, plain)}
+        if not matching:
             known = [f"{group.group}.*" for group in programme.groups] + named + crossed
             wrong.append(unknown(f"table of {programme.name}", plain, known))
-        (left_out if plain != pattern else chosen).update(found)
+        (left_out if plain != pattern else chosen).update(matching)
     if wrong:
         raise SpecError(
             f"{' '.join(dict.fromkeys(wrong))} Write a number such as '9.2', a group such as '1.*',"
             f" '13.{ALL}' for all variables of a group crossed, '{GRID}', or '*' for everything;"
             f" '{EXCEPT}7.*' leaves tables out."
         )
-    kept = tuple(one for one in (*named, *crossed) if one in chosen - left_out)
+    kept = tuple(name for name in (*named, *crossed) if name in chosen - left_out)
     if not kept:
         raise SpecError(
             f"No table of {programme.name} is left: the patterns leave out all of them."
@@ -108,11 +110,11 @@ def programme_tables(
     names = programme_names(programme, patterns)
     maker = _Maker(programme, mapping, schema)
     cubes = {hypercube.name: hypercube for hypercube in (*programme.hypercubes, *programme.groups)}
-    made: list[Publishable] = []
-    for one in names:
-        made += maker.grid() if one == GRID else maker.hypercube(cubes[one])
+    publishables: list[Publishable] = []
+    for table_name in names:
+        publishables += maker.grid() if table_name == GRID else maker.hypercube(cubes[table_name])
     maker.raise_if_any()
-    return tuple(made)
+    return tuple(publishables)
 
 
 @dataclass(slots=True)
@@ -161,11 +163,11 @@ class _Maker:
         chosen = [breakdown for breakdown in breakdowns if breakdown]
         if unit is None or len(chosen) < len(breakdowns):
             return ()
-        axes = [self._axis(one) for one in chosen]
+        axes = [self._axis(name) for name in chosen]
         spec = self._spec(unit, cube.name, chosen, [axis for axis, _ in axes])
         if spec is None:
             return ()
-        topics = [self._topic(one) for one in chosen]
+        topics = [self._topic(name) for name in chosen]
         title = Text.of(
             f"{cube.unit.label} by {joined([topic[:1].lower() + topic[1:] for topic in topics])}"
         )
@@ -203,10 +205,10 @@ class _Maker:
         """The one of several breakdowns that the census has; empty if it has none."""
         if names[0].startswith(f"{GEOGRAPHY}."):
             return names[0] if self._has_areas(names[0], table) else ""
-        found = [name for name in names if self.mapping.breakdown(name) is not None]
-        if not found:
+        mapped = [name for name in names if self.mapping.breakdown(name) is not None]
+        if not mapped:
             self._lacks(table, _missing_text(self.programme, self.mapping, names))
-        return found[0] if found else ""
+        return mapped[0] if mapped else ""
 
     def _has_areas(self, name: str, table: str) -> bool:
         if self.mapping.geography is not None:
@@ -284,7 +286,7 @@ class _Maker:
         return axis, DeliveredAxis(
             column=name,
             label=tree.topic,
-            positions=np.array([place[one] for one in shown], dtype=np.int64),
+            positions=np.array([place[code] for code in shown], dtype=np.int64),
             codes=tuple(code.code for code in tree.codes),
             labels=tuple(code.label for code in tree.codes),
             levels=tuple(level for level, _ in shown),
@@ -398,7 +400,7 @@ class _Maker:
 def _missing_text(programme: Programme, mapping: Mapping, names: tuple[str, ...]) -> str:
     """That a breakdown is not mapped, and what there is instead."""
     either = " or ".join(names)
-    finer = [one for name in names for one in programme.finer(name)]
+    finer = [finer_name for name in names for finer_name in programme.finer(name)]
     text = f"[breakdown.{either}] is missing"
     if finer:
         text += f" (it would also follow from {' or '.join(finer)})"

@@ -39,7 +39,7 @@ def check_names(names: Sequence[str], formats: Sequence[str], languages: Sequenc
     """
     owners = {_folded(file): -1 for file in _own_files(languages)}
     for at, name in enumerate(names):
-        files = {one for format in formats for one in files_of(name, format, languages)}
+        files = {file for format in formats for file in files_of(name, format, languages)}
         for file in sorted(files):
             if len(file.encode()) > LONGEST_NAME:
                 raise SpecError(f"{name!r} is too long for the name of a file. Take a shorter one.")
@@ -137,9 +137,9 @@ def _own_files(languages: Sequence[str]) -> Iterator[str]:
     for language in (*LANGUAGES, *languages):
         yield f"notes.{language}.html"
     # Names that would be read as the publication's own, in whatever format.
-    for one in ("manifest", "notes"):
+    for name in ("manifest", "notes"):
         for format in all_formats():
-            yield from format.files(one, tuple(languages))
+            yield from format.files(name, tuple(languages))
 
 
 def _folded(name: str) -> str:

@@ -39,21 +39,20 @@ from sdcensus.session.guard.run import (
 from sdcensus.session.policy import Outcome, ask
 from sdcensus.session.protect.plan_method import planned_method, planned_smallest_group
 from sdcensus.session.protect.table import check_methods, exempting
-from sdcensus.session.publish.office_folder import OFFICE_FILE, folder_of
 from sdcensus.session.publish.products import (
     Heading,
     Product,
+    Publishable,
+    PublishableTable,
     StatisticsProduct,
     TableProduct,
     spec_key,
 )
 from sdcensus.session.publish.programme import open_programme, programme_tables
-from sdcensus.session.publish.publishable import Publishable, PublishableTable
 from sdcensus.session.publish.refusals import check_large_tables, check_names, check_smallest_group
-from sdcensus.session.publish.workplace import MANIFEST, read_json
+from sdcensus.session.publish.workplace import MANIFEST, OFFICE_FILE, folder_of, read_json
 from sdcensus.store.schema_json import schema_digest
 
-#: Formats that a plan delivers which does not say.
 #: Gives the version of a series of numbers, from the office's folder, the plan's own wish, the
 #: census, and the name of the publication.
 KeyVersion = Callable[[Path, int | None, CensusInfo, str], int | None]
@@ -124,19 +123,19 @@ class Resolved(Confidential):
 
     def cautions(self) -> tuple[str, ...]:
         """What to know before relying on what is published, each sentence once."""
-        made: list[str] = []
+        sentences: list[str] = []
         if self.lookup is not None and Lookup(self.lookup).is_set_key:
             default = replace(self, lookup=None, _methods={})
             if any(default.method(of).claims().by_definition for of in self.units()):
-                made.append(
+                sentences.append(
                     f"This series goes on with the look-up {self.lookup!r}, with which it was"
                     " published before this version: numbers that are out stay. Draw all of them"
                     " anew by definition (--revision NAME --rekey), or name the look-up in"
                     " [protect] to keep it for good."
                 )
         for of in self.units():
-            made += self.method(of).claims().cautions
-        return tuple(dict.fromkeys(made))
+            sentences += self.method(of).claims().cautions
+        return tuple(dict.fromkeys(sentences))
 
     @property
     def imports(self) -> bool:
@@ -145,8 +144,8 @@ class Resolved(Confidential):
 
     def specs(self) -> tuple[TableSpec, ...]:
         """Every table that has to be counted, once."""
-        found = {spec_key(spec): spec for product in self.products for spec in product.specs}
-        return tuple(found.values())
+        by_key = {spec_key(spec): spec for product in self.products for spec in product.specs}
+        return tuple(by_key.values())
 
     def check_identities(self, before: Sequence[TableSpec] = ()) -> tuple[str, ...]:
         """Refuse what shows counts of one kind of unit through another; warn of what is out.
@@ -227,15 +226,15 @@ def resolve(
         Refused: The policy does not let some tables pass.
     """
     file = Path(plan_file)
-    found: list[Census] = [] if census is None else [census]
+    censuses: list[Census] = [] if census is None else [census]
 
     def schema_of(store: Path) -> Schema:
         if census is None:
-            found.append(open_store(store, memory_limit=memory_limit))
-        return found[-1].schema
+            censuses.append(open_store(store, memory_limit=memory_limit))
+        return censuses[-1].schema
 
     plan = read_plan(file, schema_of, files=True)
-    opened, info = found[-1], found[-1].schema.census
+    opened, info = censuses[-1], censuses[-1].schema.census
     output = plan.output or DEFAULT_OUTPUT
     check_formats(output.formats)
     if output.evaluation and find_spec("xlsxwriter") is None:
@@ -318,7 +317,7 @@ def planned_products(plan: Plan, schema: Schema) -> tuple[Product, ...]:
 def _sums(table: PlannedTable, plan: Plan, schema: Schema) -> Product:
     """A table with a condition: sums of published values of codes that the policy allows."""
     # Here and not above: few plans have conditions, which are answered as the builder does.
-    from sdcensus.session.figures.sums import sums_product
+    from sdcensus.session.figures.definitions import sums_product
 
     policy = Policy(name="", schema=schema)
     if plan.policy is not None:
@@ -386,7 +385,7 @@ def _check_policy(resolved: Resolved) -> None:
                 break
     if refused:
         more = len(refused) - _MOST_LISTED
-        lines = [f"  {one}" for one in refused[:_MOST_LISTED]]
+        lines = [f"  {line}" for line in refused[:_MOST_LISTED]]
         lines += [f"  and {more} more"] if more > 0 else []
         raise Refused(
             f"The policy {policy.name!r} does not let {len(refused)} of"

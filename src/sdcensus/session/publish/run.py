@@ -16,7 +16,7 @@ from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.lock import LOCK_FILE
 from sdcensus.model.quantities import parse_bytes
 from sdcensus.model.spec.table_spec import TableSpec
-from sdcensus.model.vocabulary import option
+from sdcensus.model.vocabulary import option, with_settings
 from sdcensus.session.census.census import Census, EngineName, default_threads, open_parquet
 from sdcensus.session.gate.gate import (
     nothing_to_accept,
@@ -35,14 +35,13 @@ from sdcensus.session.guard.guard import (
 )
 from sdcensus.session.policy.verdict import withholds_households
 from sdcensus.session.protect.smallest_group import GroupRule
-from sdcensus.session.publish.counting import count_tables
 from sdcensus.session.publish.last_files import LastFiles, write_last_files
-from sdcensus.session.publish.office_folder import OFFICE_FILE
-from sdcensus.session.publish.product_files import Maker
+from sdcensus.session.publish.product_files import Maker, count_tables
 from sdcensus.session.publish.resolution import Resolved, resolve
 from sdcensus.session.publish.schedule import Schedule, schedule
 from sdcensus.session.publish.workplace import (
     MANIFEST,
+    OFFICE_FILE,
     Finished,
     Workplace,
     WrittenFile,
@@ -161,6 +160,7 @@ def publish(
     *,
     secret: str | Path | None = None,
     progress: Progress = no_progress,
+    **settings: Any,
 ) -> PublishReport:
     """Publish everything that a plan names, with notes for readers and, if the plan asks for it,
     an evaluation for the office.
@@ -170,12 +170,13 @@ def publish(
         options: How it is published.
         secret: The file of the office secret; the same as in the options.
         progress: Called with the stage and how much of it is done.
+        settings: Fields of the options by their names, such as ``revision="2022"``.
 
     Raises:
         Refused: The policy, the lock, the gate or the revision guard does not let it pass.
     """
     began = time.perf_counter()
-    said = options or PublishOptions()
+    said = with_settings(options or PublishOptions(), settings)
     said = said if secret is None else replace(said, secret=secret)
     willing = willing_to_accept(said.accept_risk, said.reason)
     census = None
@@ -359,8 +360,8 @@ def _make(
 def _changes(products: Sequence[Finished]) -> Iterator[TableChanges]:
     """What the guard said about each table, once: several products may stand on one table."""
     seen: set[str] = set()
-    for one in (table for product in products for table in product.office["tables"]):
-        table_changes = TableChanges.from_json(one["changes"])
+    for entry in (table for product in products for table in product.office["tables"]):
+        table_changes = TableChanges.from_json(entry["changes"])
         if table_changes.spec_hash not in seen:
             seen.add(table_changes.spec_hash)
             yield table_changes
@@ -369,8 +370,8 @@ def _changes(products: Sequence[Finished]) -> Iterator[TableChanges]:
 def _is_usable(product: Finished, guard: Guard) -> bool:
     """Whether the registry still has what an interrupted run has put into it."""
     try:
-        for one in product.office["tables"]:
-            guard.registry.entry(TableChanges.from_json(one["changes"]).entry)
+        for entry in product.office["tables"]:
+            guard.registry.entry(TableChanges.from_json(entry["changes"]).entry)
     except (SdcensusError, LookupError, TypeError, ValueError):
         return False
     return True
@@ -395,8 +396,8 @@ def _is_published(resolved: Resolved, workplace: Workplace, identity: Mapping[st
     if not manifest.fits(resolved.published):
         return False
     listed = read_json(resolved.published / MANIFEST).get("files", [])
-    kept = [WrittenFile.from_json(one) for one in known["office"]]
-    return all(WrittenFile.from_json(one).fits(resolved.published) for one in listed) and all(
+    kept = [WrittenFile.from_json(file) for file in known["office"]]
+    return all(WrittenFile.from_json(file).fits(resolved.published) for file in listed) and all(
         written_file.fits(workplace.own) for written_file in kept
     )
 
@@ -406,11 +407,11 @@ def _unchanged(resolved: Resolved, workplace: Workplace, seconds: float) -> Publ
     return PublishReport(
         published=resolved.published,
         office=workplace.own,
-        products=tuple(str(one["name"]) for one in manifest["tables"]),
+        products=tuple(str(table["name"]) for table in manifest["tables"]),
         made=0,
-        cells=sum(int(one["cells"]) for one in manifest["tables"]),
+        cells=sum(int(table["cells"]) for table in manifest["tables"]),
         files=len(manifest["files"]) + 1,
-        size=sum(int(one["bytes"]) for one in manifest["files"]),
+        size=sum(int(file["bytes"]) for file in manifest["files"]),
         scans=0,
         changed=0,
         warnings=(),

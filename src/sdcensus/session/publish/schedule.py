@@ -223,13 +223,13 @@ class _Planner:
         alone = [self._alone(at) for at in range(len(self._specs))]
         by_kind: dict[str, list[_Draft]] = {}
         # The finest first: what is coarser than one of them then finds its place at once.
-        for draft in sorted(alone, key=lambda one: (-self._cells(one.grid), one.tables)):
+        for draft in sorted(alone, key=lambda draft: (-self._cells(draft.grid), draft.tables)):
             drafts = by_kind.setdefault(draft.kind, [])
-            found = self._best(draft, drafts)
-            if found is None:
+            best = self._best(draft, drafts)
+            if best is None:
                 drafts.append(draft)
             else:
-                drafts[drafts.index(found[0])] = found[1]
+                drafts[drafts.index(best[0])] = best[1]
         return [self._scan(draft) for drafts in by_kind.values() for draft in self._paired(drafts)]
 
     def _best(self, draft: _Draft, others: Sequence[_Draft]) -> tuple[_Draft, _Draft] | None:
@@ -247,12 +247,12 @@ class _Planner:
         """Put whole scans together while that gains anything."""
         at = 0
         while at < len(drafts):
-            found = self._best(drafts[at], drafts[at + 1 :])
-            if found is None:
+            best = self._best(drafts[at], drafts[at + 1 :])
+            if best is None:
                 at += 1
             else:
-                drafts.remove(found[0])
-                drafts[at] = found[1]
+                drafts.remove(best[0])
+                drafts[at] = best[1]
         return drafts
 
     def _alone(self, at: int) -> _Draft:
@@ -273,7 +273,7 @@ class _Planner:
         return _Draft(one.kind, tables, grid, self._cost(tables, grid))
 
     def _cells(self, grid: _Grid) -> int:
-        return math.prod(self._partitions.size(name, one) for name, one in grid.items())
+        return math.prod(self._partitions.size(name, partition) for name, partition in grid.items())
 
     def _cost(self, tables: Sequence[int], grid: _Grid) -> float:
         """Seconds of one core for a scan and for adding its tables up, margins not counted."""
@@ -296,7 +296,9 @@ class _Planner:
         direct = len(draft.tables) == 1
         spec = first
         if not direct:
-            axes = (self._partitions.axis(name, one) for name, one in draft.grid.items())
+            axes = (
+                self._partitions.axis(name, partition) for name, partition in draft.grid.items()
+            )
             spec = TableSpec(
                 of=first.of,
                 axes=tuple(sorted(axes, key=_place_of_axis)),

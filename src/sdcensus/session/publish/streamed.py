@@ -36,9 +36,8 @@ from sdcensus.model.published.delivery import DeliveredAxis, heading_of
 from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.spec.headings import units_text
 from sdcensus.model.text import LANGUAGES, Text
-from sdcensus.session.publish.evaluation import row_to_json
-from sdcensus.session.publish.products import Heading
-from sdcensus.session.publish.publishable import PublishableTable
+from sdcensus.session.publish.last_files import row_to_json
+from sdcensus.session.publish.products import Heading, PublishableTable
 from sdcensus.utility.evaluation import UNSAFE, Tally, tallied_row
 
 Int64 = npt.NDArray[np.int64]

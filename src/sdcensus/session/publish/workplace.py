@@ -11,7 +11,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
+import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -20,8 +22,8 @@ from typing import Any
 
 from sdcensus.errors import OutputError, Refused, StoreError
 from sdcensus.model.text import parse_json
-from sdcensus.session.publish import office_folder
 from sdcensus.store.owner_only import (
+    create_owner_only,
     keep_writing_to_owner,
     make_owner_only_folder,
     write_owner_only,
@@ -102,7 +104,7 @@ class Workplace:
         self.published = published
         self.office = office
         self.publication = publication
-        self.own = office_folder.folder_of(office, publication)
+        self.own = folder_of(office, publication)
         self.hidden = published.parent / f".{published.name}.part"
         self.notes = self.own / ".part"
 
@@ -111,8 +113,8 @@ class Workplace:
     @contextmanager
     def taken(self) -> Iterator[None]:
         """Keep other runs away; what a run that was killed has taken is nobody's."""
-        with office_folder.taken(self.office):
-            office_folder.sweep(self.office)
+        with taken(self.office):
+            sweep(self.office)
             yield
 
     def begin(
@@ -162,7 +164,7 @@ class Workplace:
 
     def _resumed(self, usable: Callable[[Finished], bool]) -> dict[str, Finished]:
         """Products whose files are there whole; everything else is removed."""
-        found: dict[str, Finished] = {}
+        usable_products: dict[str, Finished] = {}
         for path in sorted((self.notes / _ENTRIES).iterdir()):
             entry = _finished(_read_if_whole(path))
             if (
@@ -170,14 +172,14 @@ class Workplace:
                 and all(file.fits(self.hidden) for file in entry.files)
                 and usable(entry)
             ):
-                found[entry.name] = entry
+                usable_products[entry.name] = entry
             else:
                 _remove(path)
-        kept = {file.name for entry in found.values() for file in entry.files}
+        kept = {file.name for entry in usable_products.values() for file in entry.files}
         for path in list(self.hidden.iterdir()):
             if path.name not in kept:
                 _remove(path)
-        return found
+        return usable_products
 
     def finish(self, product: Finished) -> None:
         """Note that a product is finished; its files are in the hidden folder."""
@@ -247,7 +249,7 @@ class Workplace:
         """
         for path in (self.hidden, *self.hidden.rglob("*")):
             keep_writing_to_owner(path)
-        moves = [list(one) for one in office_files.items()]
+        moves = [list(move) for move in office_files.items()]
         write_owner_only(self.notes / _COMMIT, _bytes({"office": moves}))
         self.complete()
 
@@ -332,8 +334,8 @@ def _listed_names(manifest: Mapping[str, Any]) -> tuple[set[str], list[str]] | N
     try:
         if manifest["format"] != FORMAT_NAME:
             return None
-        files = {str(one["name"]) for one in manifest["files"]}
-        return files, [str(one["name"]) for one in manifest["tables"]]
+        files = {str(file["name"]) for file in manifest["files"]}
+        return files, [str(table["name"]) for table in manifest["tables"]]
     except (LookupError, TypeError):
         return None
 
@@ -348,7 +350,7 @@ def _finished(content: Mapping[str, Any] | None) -> Finished | None:
             return None
         return Finished(
             str(content["name"]),
-            tuple(WrittenFile.from_json(one) for one in content["files"]),
+            tuple(WrittenFile.from_json(file) for file in content["files"]),
             content["public"],
             content["office"],
         )
@@ -367,3 +369,74 @@ def _remove(path: Path) -> None:
     elif path.exists() or path.is_symlink():
         with suppress(FileNotFoundError):
             path.unlink()
+
+
+#: What the office keeps about one publication: what was published, who has approved it.
+OFFICE_FILE, APPROVALS = "published.json", "approval.json"
+#: Where that says who has accepted that a publication may give people away, and why.
+ACCEPTED_RISK = "accepted_risk"
+#: Taken while somebody works in the folder. It stays: who removed it could take it from another.
+RUNNING = "running.lock"
+#: Files that somebody was writing who was killed.
+_HALF_WRITTEN = re.compile(r"\.[0-9a-f]{16}\.part")
+_PATIENCE = 0.2
+
+
+def folder_of(office: Path, publication: str) -> Path:
+    """Where the office keeps what belongs to one publication.
+
+    Several plans may have the same office folder, so that what one of them has published is known
+    to the others: lock and registry are common to all, everything else lies in a folder of its own.
+
+    Examples:
+        >>> folder_of(Path("office"), "DEMO 2021 plan").name
+        'DEMO-2021-plan'
+        >>> folder_of(Path("office"), "../../etc").name
+        'etc'
+    """
+    return office / (re.sub(r"[^\w.]+", "-", publication).strip(".-") or "publication")
+
+
+@contextmanager
+def taken(office: Path) -> Iterator[None]:
+    """Keep others out of the office's folder; what a killed run had taken is nobody's.
+
+    Raises:
+        OutputError: Somebody else works in it, or it cannot be written.
+    """
+    make_owner_only_folder(office)
+    path = office / RUNNING
+    with suppress(FileExistsError):
+        create_owner_only(path, b"")
+    connection: sqlite3.Connection | None = None
+    try:
+        try:
+            connection = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
+            connection.execute("BEGIN EXCLUSIVE")
+        except sqlite3.Error as error:
+            raise OutputError(_not_taken(office, error)) from None
+        yield
+    finally:
+        if connection is not None:
+            connection.close()
+
+
+def sweep(office: Path) -> None:
+    """Remove what somebody was writing who was killed; only while the folder is taken."""
+    for path in list(office.rglob(".*.part")):
+        if _HALF_WRITTEN.fullmatch(path.name) and path.is_file():
+            with suppress(OSError):
+                path.unlink()
+
+
+def _not_taken(office: Path, error: sqlite3.Error) -> str:
+    busy = getattr(error, "sqlite_errorcode", 0) & 0xFF in (
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_LOCKED,
+    )
+    if busy:
+        return f"Another run is publishing with the office folder {office}. Wait until it is done."
+    return (
+        f"{office / RUNNING} cannot be used: {error}. Choose an office folder in which you may"
+        " write; if nobody publishes now, the file can be removed."
+    )

@@ -121,7 +121,7 @@ def areas_of(census: Census, of: Entity) -> tuple[AreaLevel, ...]:
     area_levels = []
     for level in finest_first(geography.plain_levels):
         sizes = np.bincount(level.group_array, leaves.count, minlength=len(level.codes))
-        area_levels.append(AreaLevel(geography, level, tuple(int(one) for one in sizes.tolist())))
+        area_levels.append(AreaLevel(geography, level, tuple(int(size) for size in sizes.tolist())))
     return tuple(area_levels)
 
 

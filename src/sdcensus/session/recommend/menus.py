@@ -117,7 +117,7 @@ def builder_menu(facts: Facts, schema: Schema, name: str) -> BuilderMenu:
     rejected: list[Rejected] = []
     # No table has more variables than there are.
     most = len(facts.variables) + bool(facts.areas)
-    choices = sorted({min(one, most) for one in DIMENSIONS}, reverse=True)
+    choices = sorted({min(dimensions, most) for dimensions in DIMENSIONS}, reverse=True)
     # One area alone is the whole country.
     several = [area for area in facts.areas if len(area.units) > 1]
     for at, dimensions in enumerate(choices):
@@ -183,8 +183,8 @@ def _narrowed(trial: _Trial, facts: Facts, most: float) -> _Trial:
         larger = [variable for variable in offered if variable.entity is not of]
         if larger:
             policy = trial.policy
-            for one in larger:
-                policy = _without(policy, one, of)
+            for level in larger:
+                policy = _without(policy, level, of)
         elif left > 0 and len(offered) > 1:
             policy = _without(trial.policy, min(offered, key=_worth), of)
             left -= 1

@@ -83,16 +83,16 @@ def noise_for(
     blocking = small is not None and small > SMALL_CELLS
     chosen: tuple[str, PerturbationDesign] | None = None
     rejected = []
-    named = sorted(STRENGTHS.values(), key=lambda one: large_variance(scheme(one.scheme)))
-    for one in named:
-        design = scheme(one.scheme)
+    named = sorted(STRENGTHS.values(), key=lambda strength: large_variance(scheme(strength.scheme)))
+    for candidate in named:
+        design = scheme(candidate.scheme)
         why = _why_not(design, budgets, looks, limit, blocking=blocking)
         if why is None and chosen is not None:
             why = _stronger_than_needed(design, chosen[1])
         if why is None:
-            chosen = one.name, design
+            chosen = candidate.name, design
         else:
-            rejected.append(Rejected(f"the strength {one.name}", why))
+            rejected.append(Rejected(f"the strength {candidate.name}", why))
     if chosen is None:
         chosen = "", design_for(needs(budgets, limit), blocked=2 if blocking else 0)
     strength, design = chosen
@@ -160,27 +160,29 @@ def _reasons(
 ) -> list[str]:
     looks = worst.asked
     chance = recovery_with(looks.looks, design)
-    found = [
+    sentences = [
         f"{worst.sentence} With this noise, that is the true count in {share_text(chance)} of"
         " cases; the"
         f" limit is {share_text(limit, digits=0)}. {NOT_COVERED}"
     ]
     if small is None:
-        found.append("No cell of the tables holds anybody, so nothing is said about small counts.")
+        sentences.append(
+            "No cell of the tables holds anybody, so nothing is said about small counts."
+        )
     elif small > SMALL_CELLS:
-        found.append(
+        sentences.append(
             f"{share_text(small, digits=0)} of the filled cells hold one or two units, more than"
             f" {share_text(SMALL_CELLS, digits=0)}. Readers would take published ones and twos"
             " for people they can"
             " find, so none shall be published."
         )
     else:
-        found.append(
+        sentences.append(
             f"{share_text(small, digits=0)} of the filled cells hold one or two units, not more"
             " than"
             f" {share_text(SMALL_CELLS, digits=0)}, so ones and twos may be seen."
         )
-    return found
+    return sentences
 
 
 @dataclass(frozen=True, slots=True)

@@ -329,8 +329,8 @@ def _policy(
     if product is not RecommendedProduct.BUILDER:
         return given or first_policy(facts, schema, name), (), ()
     if given is None:
-        found = builder_menu(facts, schema, name)
-        return found.policy, found.budgets, found.rejected
+        menu = builder_menu(facts, schema, name)
+        return menu.policy, menu.budgets, menu.rejected
     menu_of(given, schema, of=facts.of)  # refuses where nothing is offered of these
     return given, tuple(look_budgets(schema, menus_of(given)).values()), ()
 

@@ -135,9 +135,9 @@ def _wishes(schema: Schema, facts: Facts, policy: Policy, *, crossed: bool) -> I
     sex = _axis(facts.sex, FEW_CODES, policy, facts.of)
     age = _axis(facts.age, MOST_CODES, policy, facts.of)
     broad = _axis(facts.age, FEW_CODES, policy, facts.of)
-    first = [one for one in (age, sex) if one is not None]
+    first = [axis for axis in (age, sex) if axis is not None]
     if first:
-        yield _Wish("-by-".join(one[0].name for one in first), facts.of, tuple(first))
+        yield _Wish("-by-".join(axis[0].name for axis in first), facts.of, tuple(first))
     elif facts.areas:
         yield _Wish(f"{facts.of.plural}-by-area", facts.of, ())
     basic = {variable.name for variable in (facts.sex, facts.age) if variable is not None}
@@ -145,8 +145,8 @@ def _wishes(schema: Schema, facts: Facts, policy: Policy, *, crossed: bool) -> I
         own = _axis(variable, MOST_CODES, policy, facts.of)
         if own is None or variable.entity is not facts.of or variable.name in basic:
             continue
-        beside = [one for one in (sex, broad if crossed else None) if one is not None]
-        name = "-".join([variable.name, *(one[0].name for one in beside)])
+        beside = [axis for axis in (sex, broad if crossed else None) if axis is not None]
+        name = "-".join([variable.name, *(axis[0].name for axis in beside)])
         yield _Wish(name, facts.of, (own, *beside))
     places = area_variables(schema)
     for kind in (entity.entity for entity in schema.entities):
@@ -213,7 +213,7 @@ def _title(wish: _Wish, area: AreaLevel | None, schema: Schema) -> Text:
     spec = TableSpec.build(schema, [] if area is None else [area.axis], of=wish.of)
     texts = {}
     for language in schema.census.languages:
-        names = [variable_heading(one, language) for one, _, _ in wish.axes]
+        names = [variable_heading(variable, language) for variable, _, _ in wish.axes]
         names += [axis_heading(axis, language) for axis in spec.axes]
         texts[language] = layer_heading(spec, names, language)
     return Text.of(texts)

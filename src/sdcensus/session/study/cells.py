@@ -57,8 +57,8 @@ def worst(
     cube: Cube, table: Table, *, most: int = MOST_CELLS, language: str | None = None
 ) -> tuple[CellFigures, ...]:
     """The cells that are changed most, by the difference of square roots."""
-    found = worst_cells(cube, table, most, by=Worst.ROOT)
-    return tuple(_told(cube, table, int(number), None, language) for number in found.numbers)
+    worst_of_all = worst_cells(cube, table, most, by=Worst.ROOT)
+    return tuple(_told(cube, table, int(number), None, language) for number in worst_of_all.numbers)
 
 
 def given_away(
@@ -73,8 +73,8 @@ def given_away(
 
     Those of which one count is left come before those that may be 0 or 1.
     """
-    found = intervals.disclosed & (cube.count > 0) & (cube.count <= SMALL)
-    numbers = np.flatnonzero(found.reshape(-1)).astype(np.uint64)
+    given_away = intervals.disclosed & (cube.count > 0) & (cube.count <= SMALL)
+    numbers = np.flatnonzero(given_away.reshape(-1)).astype(np.uint64)
     known = (intervals.lower == intervals.upper).reshape(-1)[numbers.astype(np.int64)]
     order = np.lexsort((numbers, known_axes(cube.spec, numbers), ~known))[:most]
     return tuple(_told(cube, table, int(number), intervals, language) for number in numbers[order])

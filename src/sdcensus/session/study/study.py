@@ -10,16 +10,21 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.methods.cell_key import CellKey
-from sdcensus.methods.method import member
+from sdcensus.methods.method import Method, member
 from sdcensus.methods.perturbation.schemes import SCHEMES, scheme
+from sdcensus.model.confidential import Confidential
+from sdcensus.model.cube.ancestors import ancestry_of
 from sdcensus.model.cube.constraints import interior
 from sdcensus.model.cube.cube import Cube
-from sdcensus.model.inference.knowledge import Knowledge
+from sdcensus.model.inference.intervals import shuttle
+from sdcensus.model.inference.knowledge import UNBOUNDED, Knowledge
 from sdcensus.model.perturbation.table import Lookup
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.table import Table
@@ -27,17 +32,82 @@ from sdcensus.model.secret import Secret, SubSecret
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.model.vocabulary import NoiseDraw
 from sdcensus.report.study.published import preset_of
-from sdcensus.report.study.results import Candidate, Original, Study, StudyResult, StudyTable
+from sdcensus.report.study.results import (
+    Candidate,
+    InteriorSums,
+    Original,
+    Study,
+    StudyResult,
+    StudyTable,
+)
 from sdcensus.risk.composite import composite_risk_of
 from sdcensus.risk.feasibility import SMALL
 from sdcensus.session.assess.knowledge import fitting, given_intruder, intruder_of
 from sdcensus.session.census.census import Census
-from sdcensus.session.protect.smallest_group import GroupRule
+from sdcensus.session.protect.smallest_group import GroupRule, Tabulate
 from sdcensus.session.study.cells import given_away, profile, worst
-from sdcensus.session.study.grouped import Grouped
-from sdcensus.session.study.sums import interior_sums
 from sdcensus.session.study.tables import cubes_of, with_fresh_keys
 from sdcensus.utility.distances import utility_of
+
+
+def interior_sums(cube: Cube, table: Table, knowledge: Knowledge) -> InteriorSums:
+    """Narrow interior cells and one-axis totals by each other; other totals stay as published.
+
+    So the founding study seems to have counted: its printed shares agree with an intruder who does
+    not compare these totals with those above them. The study does not say it; all sums together
+    give away more.
+    """
+    lower, upper = knowledge.bounds(table)
+    looked_at = totals_of(cube.spec) <= 1
+    intervals = shuttle(
+        cube.spec, np.where(looked_at, lower, 0), np.where(looked_at, upper, UNBOUNDED)
+    )
+    low = np.where(looked_at, intervals.lower, lower)
+    high = np.where(looked_at, intervals.upper, upper)
+    known = (low == high) | ((low == 0) & (high == 1))
+    there = cube.count > 0
+    small = there & (cube.count <= SMALL)
+    return InteriorSums(_share(known, there), _share(known, small))
+
+
+def totals_of(spec: TableSpec) -> npt.NDArray[np.int64]:
+    """For each cell, on how many axes it stands at a total or a coarser level."""
+    totals = np.zeros(spec.shape, dtype=np.int64)
+    for at, axis in enumerate(spec.axes):
+        place = [1] * len(spec.shape)
+        place[at] = -1
+        outside = np.arange(len(axis.codes)) >= axis.blocks[0].size
+        totals += outside.astype(np.int64).reshape(place)
+    return totals
+
+
+def _share(known: npt.NDArray[np.bool_], of: npt.NDArray[np.bool_]) -> float | None:
+    cells = int(of.sum())
+    return int((known & of).sum()) / cells if cells else None
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Grouped(Confidential):
+    """Tables that are counted with their ancestors, for the rule of the smallest group."""
+
+    rule: GroupRule
+    specs: tuple[TableSpec, ...]
+    tabulate: Tabulate
+
+    def __repr__(self) -> str:
+        return f"<Grouped {len(self.specs)} tables>"
+
+    def cubes(self, counted: Sequence[Cube]) -> list[Cube]:
+        """The cubes of the tables alone."""
+        return [
+            ancestry_of(spec).cut_cube(cube) for spec, cube in zip(self.specs, counted, strict=True)
+        ]
+
+    def protect(self, at: int, counted: Cube, method: Method) -> tuple[Cube, Table]:
+        """The cube of a table, and what is published of it."""
+        protected = self.rule.protect(self.specs[at], method, self.tabulate, counted=counted)
+        return protected.audit.cube.held_for("the study"), protected.table.held_for("the study")
+
 
 #: The generator that draws independent noise begins here, so that a study can be repeated.
 SEED = 20_260_301
@@ -152,7 +222,7 @@ def compare_cubes(
     # The largest first: the others fill the time until the last of them ends.
     order = sorted(range(len(cubes)), key=lambda at: -cubes[at].spec.cells)
     tasks = [(at, which) for at in order for which in range(len(candidates))]
-    found: dict[tuple[int, int], StudyResult] = {}
+    results: dict[tuple[int, int], StudyResult] = {}
     weights = [cube.spec.cells for cube in cubes]
     whole, done = sum(weights) * len(candidates), 0
     threads = workers or min(_MOST_WORKERS, os.cpu_count() or 1)
@@ -161,7 +231,7 @@ def compare_cubes(
         try:
             for ended in as_completed(running):
                 at, which = running[ended]
-                found[at, which] = ended.result()
+                results[at, which] = ended.result()
                 done += weights[at]
                 progress("comparing methods", done / whole)
         except BaseException:
@@ -177,7 +247,7 @@ def compare_cubes(
                 spec=cube.spec,
                 name=names[at],
                 original=_original(cube),
-                results=tuple(found[at, which] for which in range(len(candidates))),
+                results=tuple(results[at, which] for which in range(len(candidates))),
             )
             for at, cube in enumerate(cubes)
         ),

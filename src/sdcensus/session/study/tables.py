@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shlex
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,10 +11,14 @@ import numpy as np
 
 from sdcensus.errors import InputError, SpecError
 from sdcensus.model.cube.cube import Cube
+from sdcensus.model.method.parameter import MethodOptions
+from sdcensus.model.method.registry import parsed_settings
 from sdcensus.model.schema.variable import Entity
+from sdcensus.model.secret import Secret
 from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.report.study.results import Candidate
 from sdcensus.session.census.census import Census
-from sdcensus.session.protect.table import published_spec
+from sdcensus.session.protect.table import build_method, published_spec
 
 #: The founding study has tables of two to five axes.
 FEWEST_WAYS, MOST_WAYS = 2, 5
@@ -63,7 +68,7 @@ def listed_tables(
     """Tables by their axes, each written as comma-separated axes; each table once."""
     specs = []
     for text in texts:
-        axes = [one.strip() for one in text.split(",") if one.strip()]
+        axes = [axis.strip() for axis in text.split(",") if axis.strip()]
         if not axes:
             raise SpecError("A table of the study needs axes, such as ed@parish,sex.")
         specs.append(published_spec(census, *axes, of=of, where=universe))
@@ -82,19 +87,19 @@ def read_tables(path: str | Path) -> tuple[str, ...]:
             f"{file} is no text in UTF-8. Write one table in a line, such as: ed@parish,sex"
         ) from None
     lines = [line.strip() for line in text.splitlines()]
-    found = tuple(line for line in lines if line and not line.startswith("#"))
-    if not found:
+    wanted = tuple(line for line in lines if line and not line.startswith("#"))
+    if not wanted:
         raise InputError(f"{file} names no table. Write one in a line, such as: ed@parish,sex")
-    return found
+    return wanted
 
 
 def cubes_of(census: Census, specs: Sequence[TableSpec]) -> tuple[Cube, ...]:
     """True counts and keys of the tables; those that are part of a larger one are rolled up."""
-    made: dict[TableSpec, Cube] = {}
+    counted: dict[TableSpec, Cube] = {}
     for spec in sorted(specs, key=lambda spec: -spec.cells):
-        if spec in made:
+        if spec in counted:
             continue
-        larger = next((cube for cube in made.values() if _is_part(spec, cube.spec)), None)
+        larger = next((cube for cube in counted.values() if _is_part(spec, cube.spec)), None)
         if larger is None:
             cube = census.tabulate(spec).dense
             if cube is None:
@@ -102,12 +107,12 @@ def cubes_of(census: Census, specs: Sequence[TableSpec]) -> tuple[Cube, ...]:
                     f"{spec.title}: {spec.cells:,} cells are too many to be compared whole. Take"
                     " fewer axes or coarser levels, such as ed@district."
                 )
-            made[spec] = cube
+            counted[spec] = cube
         else:
             rolled = larger.rollup(*(axis.name for axis in spec.axes))
             # The same table under the name that it was asked for.
-            made[spec] = Cube(spec, rolled.origin, rolled.values)
-    return tuple(made[spec] for spec in specs)
+            counted[spec] = Cube(spec, rolled.origin, rolled.values)
+    return tuple(counted[spec] for spec in specs)
 
 
 def _is_part(spec: TableSpec, larger: TableSpec) -> bool:
@@ -129,3 +134,35 @@ def with_fresh_keys(cube: Cube, generator: np.random.Generator) -> Cube:
     drawn = generator.integers(0, cube.origin.key_space.modulus, cube.shape, dtype=np.uint64)
     key = np.asarray(drawn).astype(np.uint32)
     return Cube(cube.spec, cube.origin, replace(cube.values, key=key))
+
+
+_THEN = "then="
+
+
+def method_candidates(
+    census: Census, texts: Iterable[str], *, of: str, secret: Path | Secret | None = None
+) -> tuple[Candidate, ...]:
+    """Methods of any package for a study, each called as it is written.
+
+    An intruder is taken to know what the method says; of one that says nothing, the largest change
+    in the table.
+
+    Args:
+        census: Whose tables.
+        texts: ``NAME``, and behind it what is said about it: ``random-rounding base=5``. Steps
+            after it are written ``then=additivity``.
+        of: What is counted.
+        secret: The office secret or its file.
+    """
+    candidates = []
+    for text in texts:
+        name, *settings = shlex.split(text) or [""]
+        if not name:
+            raise SpecError("A method of a study is written by its name, such as random-rounding.")
+        steps = [part.removeprefix(_THEN) for part in settings if part.startswith(_THEN)]
+        then = [step for part in steps for step in part.split(",")]
+        said = [part for part in settings if not part.startswith(_THEN)]
+        options = MethodOptions(**parsed_settings(said, name, then))
+        method = build_method(name, census, of=of, then=then, options=options, secret=secret)
+        candidates.append(Candidate(name=" ".join([name, *settings]), method=method))
+    return tuple(candidates)
