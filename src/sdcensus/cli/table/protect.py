@@ -203,8 +203,7 @@ def protect(
     if grouped is not None and groups_out is None:
         _show_groups(output, grouped, language)
     _say_notes(output, protected, language)
-    if explain:
-        _say_claims(output, claims)
+    _say_claims(output, claims, whole=explain)
     _say_files(output, written, files, shown=shown)
     for caution in claims.cautions:
         output.note(f"caution: {caution}")
@@ -309,7 +308,9 @@ def _say_notes(output: Output, protected: Protected, language: str | None) -> No
         output.say(f"  {note.show(language)}")
 
 
-def _say_claims(output: Output, claims: Claims) -> None:
+def _say_claims(output: Output, claims: Claims, *, whole: bool) -> None:
+    if not whole:
+        return
     output.say("\nWhat the method promises", style="bold")
     for sentence in claims.sentences():
         output.say(f"  {sentence}")
