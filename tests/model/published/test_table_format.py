@@ -28,7 +28,6 @@ from tests.formats.write.delivered_made import GEO, delivered
 
 LISTED = """
 import sys
-from sdcensus.model.method.registry import Announced
 from sdcensus.model.published.table_format import BUILT_IN, FORMAT_NAMES
 assert "px" in FORMAT_NAMES
 heavy = {"numpy", "numba", "pyarrow", "xlsxwriter", "importlib.metadata"} & set(sys.modules)

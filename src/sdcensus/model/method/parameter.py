@@ -7,14 +7,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from sdcensus.errors import UnknownName, unknown
-from sdcensus.model.perturbation.table import PerturbationTable
-from sdcensus.model.schema.schema import Schema
-from sdcensus.model.secret import Secret, SubSecret
-from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import has_control_character
+
+if TYPE_CHECKING:
+    from sdcensus.model.perturbation.table import PerturbationTable
+    from sdcensus.model.schema.schema import Schema
+    from sdcensus.model.secret import Secret, SubSecret
+    from sdcensus.model.spec.table_spec import TableSpec
 
 #: A value of a parameter: a text, a number, a choice, a file, or several texts.
 Setting = str | int | float | bool | Path | tuple[str, ...]
