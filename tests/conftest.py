@@ -22,7 +22,8 @@ settings.register_profile(
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow],
 )
-settings.register_profile("dev", deadline=None, print_blob=True)
+# Where CI is set, hypothesis itself would draw the same examples again and again.
+settings.register_profile("dev", deadline=None, print_blob=True, derandomize=False)
 # `make soak` gives it a seed, the date: new examples every day, and any day's once more.
 settings.register_profile("soak", parent=settings.get_profile("dev"), max_examples=500)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
