@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+import time
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -25,7 +26,7 @@ from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.answer import TableService
 from sdcensus.session.policy import Outcome
 from tests.web.browser.building import Batch, Builder, number, published_numbers, values_in
-from tests.web.servers import TABLES, Place
+from tests.web.servers import PATIENCE, TABLES, Place
 
 BY = ("ed@parish", "age@broad", "sex")
 SPARSE = ("ed", "ethnicity", "age@five_year")
@@ -89,6 +90,14 @@ def test_groups_and_conditions_are_sums_of_numbers_of_the_batch(
     assert page.numbers() == expected.tolist()
 
 
+#: The heading and the numbers of the last row in sight, read at one moment.
+LAST_ROW = """() => {
+    const row = [...document.querySelectorAll("#result .r-table tbody tr:has(th)")].at(-1);
+    const cells = [...row.querySelectorAll("td:not(.r-gap)")].map(cell => cell.innerText);
+    return [row.querySelector("th").innerText, cells];
+}"""
+
+
 def test_large_tables_show_the_numbers_of_the_part_in_sight(
     service: TableService, batch: Batch, builder: Callable[..., Builder]
 ) -> None:
@@ -99,18 +108,21 @@ def test_large_tables_show_the_numbers_of_the_part_in_sight(
     box = page.page.locator("#result .r-scroll")
     box.evaluate("one => one.scrollTo(one.scrollWidth, one.scrollHeight)")
     expect(page.page.locator("#result .r-table tbody")).to_contain_text("0050006")
-    last = page.page.locator("#result .r-table tbody tr:has(th)").last
-    heading = last.locator("th").inner_text()
-    at = next(
-        i
-        for i, code in enumerate(service.census.schema.variable("ed").codes)
-        if code.code in heading
-    )
-    columns = last.locator("td:not(.r-gap)").all_inner_texts()
-    wanted = np.roll(np.roll(published[at], 1, axis=0), 1, axis=1).reshape(-1)
-    assert len(columns) > 3
-    assert None in wanted
-    assert [number(column.split("\n")[0]) for column in columns] == wanted[-len(columns) :].tolist()
+    codes = [code.code for code in service.census.schema.variable("ed").codes]
+
+    def agrees() -> bool:
+        """Whether the last row in sight has its numbers; the page draws it while it is scrolled."""
+        heading, columns = page.page.evaluate(LAST_ROW)
+        at = next(place for place, code in enumerate(codes) if code in heading)
+        wanted = np.roll(np.roll(published[at], 1, axis=0), 1, axis=1).reshape(-1)
+        assert None in wanted
+        shown = [number(column.split("\n")[0]) for column in columns]
+        return len(shown) > 3 and shown == wanted[-len(shown) :].tolist()
+
+    end = time.monotonic() + PATIENCE
+    while not agrees() and time.monotonic() < end:
+        page.page.wait_for_timeout(50)
+    assert agrees()
 
 
 def test_every_file_has_the_numbers_of_the_batch_and_notes(
