@@ -188,7 +188,7 @@ def _second_row(rows: Sequence[Row], at: int, known: frozenset[str]) -> tuple[in
 def _fixed(
     headings: Sequence[Heading], named: Sequence[NamedColumn]
 ) -> list[tuple[ColumnRole, int, str]]:
-    """The columns that were named, by heading or by letter; those that are not here are left out."""
+    """The columns that were named, by heading or by letter, as far as the sheet has them."""
     titles = [common_name(heading.text) if heading.text else "" for heading in headings]
     letters = [column_letter(place) for place in range(len(headings))]
     places = []

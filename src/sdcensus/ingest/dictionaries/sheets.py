@@ -98,9 +98,7 @@ def _filled(rows: Iterator[list[str]]) -> Iterator[Row]:
 def _csv_rows(path: Path, encoding: str | None) -> Iterator[list[str]]:
     text = read_text(path, encoding)
     if "\0" in text:
-        raise InputError(
-            f"{path.name}: this is no text. A dictionary is csv, xlsx or a named kind."
-        )
+        raise InputError(f"{path.name}: this is no text, and no dictionary of a known kind.")
     delimiter = max(_DELIMITERS, key=lambda sign: _regularity(text, sign))
     csv.field_size_limit(1 << 24)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from sdcensus.errors import InputError, unknown
+from sdcensus.ingest.readers.columns import ColumnKind, SourceColumn
 from sdcensus.ingest.readers.dcf_sections import read_sections
 from sdcensus.ingest.readers.files import check_file, text_encoding
 from sdcensus.model.text import Text, parse_json
@@ -295,6 +296,18 @@ class _Builder:
     def _at(self, node: Mapping[str, Any]) -> str:
         line = node.get("line")
         return f"{self._file}: line {line}" if isinstance(line, int) else self._file
+
+
+def source_column(item: Item) -> SourceColumn:
+    """The column that an item is for readers."""
+    return SourceColumn(
+        item.name,
+        ColumnKind.TEXT,
+        label=item.label,
+        value_labels=item.value_labels,
+        missing=item.missing,
+        width=item.width,
+    )
 
 
 def _occurrences(item: Item, outer: tuple[int, int], inner: tuple[int, int]) -> list[Item]:
