@@ -62,7 +62,7 @@ def _parsed(path: Path) -> Element:
 
 def _name(element: Element) -> str:
     """The name of an element without its namespace."""
-    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
+    return element.tag.rpartition("}")[2]
 
 
 def _children(element: Element, name: str) -> Iterator[Element]:

@@ -38,7 +38,7 @@ _KNOWN = tomllib.loads(
     (files("sdcensus.ingest.dictionaries") / "words.toml").read_text(encoding="utf-8")
 )
 _SMALL = frozenset(_KNOWN["small"]["words"].split())
-_LANGUAGE_OF = {
+_LANGUAGE_OF: dict[str, str] = {
     word: language for language, words in _KNOWN["languages"].items() for word in words.split()
 }
 _STOPWORDS = {language: set(words.split()) for language, words in _KNOWN["stopwords"].items()}

@@ -27,7 +27,7 @@ _STATISTICS = {
     ".sas7bdat": FileFormat.SAS,
 }
 _TABLES = frozenset({".csv", ".txt", ".tsv", ".tab"})
-_REDATAM = frozenset({".dic", ".dicx", ".rxdb", ".rbf", ".ptr", ".wxp", ".dicX"})
+_REDATAM = frozenset({".dic", ".dicx", ".rxdb", ".rbf", ".ptr", ".wxp"})
 KINDS = (
     "csv, xlsx, xls and ods tables, CSPro (.dcf, .csdb), SPSS, Stata and SAS files (.sav, .dta,"
     " .sas7bdat), their syntax (.sps, .do), DDI (.xml), and exports of Survey Solutions (.zip, a"
@@ -97,5 +97,6 @@ def open_dictionary(path: Path, options: DictionaryOptions) -> Dictionary:
         reading = TableReading(files, options.columns, language, encoding)
         return read_table(path, reading)
     raise InputError(
-        f"{path.name}: the ending does not tell what kind of dictionary this is. There are: {KINDS}."
+        f"{path.name}: the ending does not tell what kind of dictionary this is."
+        f" There are: {KINDS}."
     )

@@ -327,7 +327,8 @@ def _assigned(looks: _Looks, fixed: Mapping[ColumnRole, int]) -> dict[ColumnRole
             places[role] = best
             free.remove(best)
     candidates = [_candidates(role, looks, free, places) for role in _MAIN]
-    best_score, best_choice = float("-inf"), (None, None, None, None)
+    best_score = float("-inf")
+    best_choice: tuple[int | None, ...] = (None,) * len(_MAIN)
     for choice in product(*candidates):
         taken = [place for place in choice if place is not None]
         if len(set(taken)) < len(taken):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 from sdcensus.errors import InputError
@@ -103,7 +104,7 @@ def _spss(text: str) -> _Labels:
         tokens = _tokens(command)
         words = [token.text.casefold() for token in tokens[:3]]
         start = 1 if words[:1] == ["add"] else 0
-        first, second = (words[start : start + 2] + ["", ""])[:2]
+        first, second = [*words[start : start + 2], "", ""][:2]
         rest = tokens[start + 2 :]
         if first.startswith("var") and second.startswith("lab"):
             _spss_names(rest, labels)
@@ -250,7 +251,7 @@ def _stata(text: str) -> _Labels:
             labels.names[rest[0].text] = rest[1].text
         elif re.fullmatch(r"def(i|in|ine)?", kind):
             codes = labels.lists.setdefault(rest[0].text, {})
-            for code, meaning in zip(rest[1:], rest[2:], strict=False):
+            for code, meaning in pairwise(rest[1:]):
                 if meaning.quoted and not code.quoted:
                     codes[code.text] = meaning.text
         elif re.fullmatch(r"val(u|ue|ues)?", kind):
