@@ -37,23 +37,42 @@ PERSONS = [
     Question("IDVIV", "Identificador de la vivienda"),
     Question("NHOGAR", "Número del hogar"),
     Question("NPER", "Número de la persona"),
-    Question("P01", "Relación de parentesco con el jefe o jefa",
-             {"1": "Jefe o jefa", "2": "Cónyuge", "3": "Hijo o hija", "4": "Otro pariente"}),
+    Question(
+        "P01",
+        "Relación de parentesco con el jefe o jefa",
+        {"1": "Jefe o jefa", "2": "Cónyuge", "3": "Hijo o hija", "4": "Otro pariente"},
+    ),
     Question("P02", "Sexo", {"1": "Hombre", "2": "Mujer"}),
     Question("P03", "Edad en años cumplidos", {"999": "Ignorada"}, (0, 120)),
-    Question("P04", "Estado civil", {
-        "1": "Soltero", "2": "Casado", "3": "Viudo", "8": "No corresponde", "9": "No declarado"}),
-    Question("P05", "Pueblo originario", {
-        "1": "Ninguno", "2": "Aymara", "3": "Mapuche", "-99": "No responde"}),
+    Question(
+        "P04",
+        "Estado civil",
+        {"1": "Soltero", "2": "Casado", "3": "Viudo", "8": "No corresponde", "9": "No declarado"},
+    ),
+    Question(
+        "P05",
+        "Pueblo originario",
+        {"1": "Ninguno", "2": "Aymara", "3": "Mapuche", "-99": "No responde"},
+    ),
     Question("P06", "Lugar de nacimiento", {**COMUNAS, "9999": "Ignorado"}),
-    Question("P07", "Último nivel aprobado", {
-        **{f"{number:02}": f"Nivel {number}" for number in range(16)}, "98": "No aplica",
-        "99": "NS/NR"}),
-    Question("P08", "Horas trabajadas en la semana", {"98": "No corresponde", "99": "No sabe"},
-             (0, 97)),
+    Question(
+        "P07",
+        "Último nivel aprobado",
+        {
+            **{f"{number:02}": f"Nivel {number}" for number in range(16)},
+            "98": "No aplica",
+            "99": "NS/NR",
+        },
+    ),
+    Question(
+        "P08", "Horas trabajadas en la semana", {"98": "No corresponde", "99": "No sabe"}, (0, 97)
+    ),
     *[_yes_no(f"P{number:02}", f"Pregunta {number} de la persona") for number in range(9, 30)],
-    Question("P30", "Hijos nacidos vivos", {
-        **{str(number): str(number) for number in range(9)}, "9": "Nueve o más"}),
+    Question(
+        "P30",
+        "Hijos nacidos vivos",
+        {**{str(number): str(number) for number in range(9)}, "9": "Nueve o más"},
+    ),
 ]
 HOUSEHOLDS = [
     Question("IDVIV", "Identificador de la vivienda"),
@@ -67,11 +86,16 @@ DWELLINGS = [
     Question("IDVIV", "Identificador de la vivienda"),
     Question("AREA", "Área urbana o rural", {"1": "Urbano", "2": "Rural"}),
     Question("V01", "Tipo de vivienda", {"1": "Casa", "2": "Departamento", "3": "Otra"}),
-    Question("V02", "Material de las paredes", {
-        "1": "Hormigón", "2": "Madera", "3": "Adobe", "99": "Ignorado"}),
+    Question(
+        "V02",
+        "Material de las paredes",
+        {"1": "Hormigón", "2": "Madera", "3": "Adobe", "99": "Ignorado"},
+    ),
     Question("V03", "Número de piezas", {"99": "Ignorado"}, (1, 20)),
-    *[_yes_no(f"V{number:02}", f"Dispone la vivienda del servicio {number}")
-      for number in range(4, 11)],
+    *[
+        _yes_no(f"V{number:02}", f"Dispone la vivienda del servicio {number}")
+        for number in range(4, 11)
+    ],
 ]
 TABLES = {"Personas": PERSONS, "Hogares": HOUSEHOLDS, "Viviendas": DWELLINGS}
 

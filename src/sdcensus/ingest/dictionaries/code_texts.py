@@ -85,6 +85,8 @@ def listed_codes(text: str) -> list[tuple[str, str]]:
         >>> listed_codes("1: Casa, 2: Apartamento, quinta o similar")
         [('1', 'Casa'), ('2', 'Apartamento, quinta o similar')]
     """
+    if text.strip().startswith("{") and text.strip().endswith("}"):  # {1: 'Male', 2: 'Female'}
+        text = re.sub(r"['\"]", "", text.strip()[1:-1])
     for separator in ("\n", "|", ";"):
         pieces = [piece for piece in text.split(separator) if piece.strip()]
         pairs = [_PAIR.fullmatch(piece.strip()) for piece in pieces]

@@ -8,6 +8,8 @@ from sdcensus.ingest.draft_columns import Profile
 from sdcensus.ingest.draft_guesses import Guess
 from sdcensus.model.schema.variable import CodeKind, Role
 
+#: A shorter range than this has codes that somebody may give labels.
+_SHORTEST = 10
 #: A longer range than this is an amount.
 _LONGEST = 1000
 _ABOUT_RANGES = ("the range", "the labels are missing", "no label")
@@ -37,6 +39,10 @@ def take_over_range(guess: Guess, profile: Profile, entry: DictionaryVariable) -
     outside = [number for number in values if not low <= number <= high]
     low, high = min([low, *outside]), max([high, *outside])
     if any(low <= number <= high for number in missing) or high - low > _LONGEST:
+        return
+    if guess.codes is not None and high - low < _SHORTEST and not labelled:
+        for number in range(low, high + 1):
+            guess.codes.setdefault(str(number), str(number))
         return
     guess.codes, guess.continuous, guess.decimals = None, False, 0
     guess.range = (low, high)

@@ -267,6 +267,13 @@ class _Looks:
         single = sum(len(cells) == 1 for cells in seen.values()) / len(seen)
         return 8 * single - 4 + 2 * min(1.0, len(seen) / max(1, self.block(variable)[-1]))
 
+    def is_constant(self, variable: int, label: int) -> bool:
+        """Whether a column says the same in all rows of each variable."""
+        seen: dict[int, set[str]] = {}
+        for block, cell in zip(self.block(variable), self._columns[label], strict=True):
+            seen.setdefault(block, set()).update([cell] if cell else [])
+        return all(len(cells) < 2 for cells in seen.values())
+
     def _value_fits(self, variable: int | None, value: int) -> float:
         """Codes differ within a variable."""
         if variable is None:
@@ -339,6 +346,12 @@ def _assigned(looks: _Looks, fixed: Mapping[ColumnRole, int]) -> dict[ColumnRole
     for role, place in zip(_MAIN, best_choice, strict=True):
         if place is not None:
             places[role] = place
+    variable, label = places.get(ColumnRole.VARIABLE), places.get(ColumnRole.LABEL)
+    alone = ColumnRole.VALUE in places and ColumnRole.VALUE_LABEL not in places
+    free_label = alone and ColumnRole.LABEL not in fixed
+    if free_label and not (variable is None or label is None or looks.is_constant(variable, label)):
+        # The only texts are those of the codes.
+        places[ColumnRole.VALUE_LABEL] = places.pop(ColumnRole.LABEL)
     return places
 
 
@@ -382,7 +395,7 @@ def _spoken(
     places: Mapping[ColumnRole, int],
     fixed: Sequence[tuple[ColumnRole, int, str]],
 ) -> tuple[tuple[str, int], ...]:
-    """The columns of a role in its languages, the main one first."""
+    """The columns of a role in its languages, from left to right."""
     named = [(language, place) for fixed_role, place, language in fixed if fixed_role is role]
     if len(named) > 1:
         return tuple(named)
@@ -402,7 +415,8 @@ def _spoken(
             columns.setdefault(looks.tongue(place), place)
     if columns and not first:
         first = looks.tongue(main)
-    return ((first, main), *((name, place) for name, place in columns.items() if name != first))
+    columns[first] = main
+    return tuple(sorted(columns.items(), key=lambda column: column[1]))
 
 
 def _same_words(first: Heading, second: Heading) -> bool:

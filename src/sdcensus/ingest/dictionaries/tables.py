@@ -37,6 +37,8 @@ from sdcensus.model.text import Text
 _YES = frozenset({"x", "1", "si", "s", "yes", "y", "true", "oui", "o", "sim", "ja", "missing"})
 #: Missing codes that are written as a range are listed one by one up to this number.
 _MOST_MISSING = 20
+#: Numbers beside a range that stand for no value.
+_SPECIAL = re.compile(r"-[0-9]+|9+8?|8+")
 _TEXTS_TO_HEAR = 3000
 _SELECT = re.compile(r"select_(?:one|multiple)(?:_from_file)?\s+(\S+)")
 
@@ -187,7 +189,7 @@ class _Current:
 
     name: str = ""
     table: str = ""
-    labelled: bool = False
+    label: Text = Text()
 
 
 class _Filler:
@@ -257,7 +259,7 @@ class _Filler:
             entity, dot, rest = name.rpartition(".")
             if dot and common_name(name) not in self._known and self._files.file_named(entity):
                 current.table, name = self._files.file_named(entity), rest
-            current.labelled = current.labelled and current.name == name
+            current.label = current.label if current.name == name else Text()
             current.name = name
         if not current.name:
             return False
@@ -289,21 +291,22 @@ class _Filler:
             if any(listed_codes(text) for _, text in label.by_language):
                 label = Text()
         if columns.labels and ColumnRole.VALUE_LABEL not in columns.places and has_value:
-            label = Text() if current.labelled else label
+            label = Text() if current.label else label
         list_name = row.cell(columns.place(ColumnRole.LIST))
         selected = _SELECT.match(list_name)
         if is_first and list_name:
             self._list_of[(current.table, current.name)] = selected[1] if selected else list_name
         if is_first or label:
             self.collector.variable(current.name, current.table, label, place)
-        current.labelled = current.labelled or bool(label)
+        current.label = current.label or label
 
     def _codes(self, current: _Current, row: Row, columns: Columns, place: Place) -> None:
         """The codes, ranges and missing codes of a row."""
         value = row.cell(columns.place(ColumnRole.VALUE))
         label = self._text(row, columns.value_labels)
-        if columns.labels and not columns.value_labels and current.labelled:
-            label = self._text(row, columns.labels)
+        if columns.labels and not columns.value_labels and current.label:
+            text = self._text(row, columns.labels)
+            label = Text() if text == current.label else text
         flag = row.cell(columns.place(ColumnRole.MISSING))
         if value:
             self._value(current, value, label, place, missing=common_name(flag) in _YES)
@@ -314,12 +317,20 @@ class _Filler:
                     self._note_code(current, code, spoken, place, missing=False)
             for code in re.findall(r"[+-]?[0-9]+|\.[a-z]", flag):
                 self._note_code(current, code, Text(), place, missing=True)
-        ends = [row.cell(columns.place(role)) for role in (ColumnRole.MINIMUM, ColumnRole.MAXIMUM)]
-        texts = [row.cell(columns.place(ColumnRole.RANGE)), ":".join(ends) if all(ends) else ""]
-        for text in texts:
+        self._ranges(current, row, columns, place)
+
+    def _ranges(self, current: _Current, row: Row, columns: Columns, place: Place) -> None:
+        """The columns of ranges: ``0-120``, ``0-97, 99``, or the ends in two columns."""
+        roles = (ColumnRole.MINIMUM, ColumnRole.MAXIMUM)
+        ends = [row.cell(columns.place(role)) for role in roles]
+        written = row.cell(columns.place(ColumnRole.RANGE))
+        texts = [written] if as_range(written, only_ranges=True) else re.split(r"[,;]", written)
+        for text in (*texts, ":".join(ends) if all(ends) else ""):
             span = as_range(text, only_ranges=True)
             if span is not None:
                 self._note_range(current, span, text, Text(), place)
+            elif len(texts) > 1 and _SPECIAL.fullmatch(text.strip()):
+                self._note_code(current, text.strip(), Text(), place, missing=True)
 
     def _value(
         self, current: _Current, value: str, label: Text, place: Place, *, missing: bool
