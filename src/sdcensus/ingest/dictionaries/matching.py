@@ -8,7 +8,7 @@ common form (``01``, ``1``, ``1.0``) and are taken over in the form that the fil
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sdcensus.errors import InputError
@@ -148,10 +148,9 @@ def in_form_of(
         else:
             ranges.append(span)
     times = Counter(common_code(code.code) for code in codes)
-    forms: dict[str, list[str]] = {}
-    for value in sorted(values, key=lambda value: (-values[value], value)):
-        forms.setdefault(common_code(value), []).append(value)
-    spellings = []
+    single = [code.code for code in codes if times[common_code(code.code)] == 1]
+    spellings = _one_spelling(profile, single)
+    forms = _forms(profile)
     written: dict[str, DictionaryCode] = {}
     for code in codes:
         common = common_code(code.code)
@@ -160,13 +159,37 @@ def in_form_of(
             known = [code.code]
         if not known and not code.label and code.kind is not CodeKind.VALID:
             continue  # a missing code that nobody labelled and nobody used
-        for form in _one_number(profile, forms.get(common, [])) if times[common] == 1 else ():
-            spellings.append(form)
         label = code.label or _missing_label(code.kind, language)
-        for form in _kept(profile, known) or [_likely_form(code.code, profile)]:
+        for form in known or [_likely_form(code.code, profile)]:
             written.setdefault(form, replace(code, code=form, label=label))
     entry = replace(variable, codes=tuple(written.values()), ranges=tuple(ranges))
     return entry, spellings
+
+
+def _forms(profile: Profile) -> dict[str, list[str]]:
+    """How a column writes each value, the usual form first."""
+    values = profile.counts or {}
+    forms: dict[str, list[str]] = {}
+    for value in sorted(values, key=lambda value: (-values[value], value)):
+        forms.setdefault(common_code(value), []).append(value)
+    return forms
+
+
+def _one_spelling(profile: Profile, codes: Sequence[str]) -> list[str]:
+    """Make one spelling of several of one number; say which there were."""
+    counts = profile.counts
+    spellings: list[str] = []
+    forms = _forms(profile)
+    for code in codes:
+        present = forms.get(common_code(code), [])
+        if counts is None or len(present) < 2 or not _is_number(code):
+            continue
+        kept = code if code in present else present[0]
+        for form in present:
+            if form != kept:
+                counts[kept] += counts.pop(form)
+        spellings.append(f"one code in several ways: {', '.join(sorted(present))}")
+    return spellings
 
 
 def _missing_label(kind: CodeKind, language: str) -> Text:
@@ -177,23 +200,6 @@ def _missing_label(kind: CodeKind, language: str) -> Text:
 
 def _is_number(text: str) -> bool:
     return common_code(text).lstrip("-").isdecimal()
-
-
-def _kept(profile: Profile, forms: Sequence[str]) -> list[str]:
-    """The spellings that stay: of a number the usual one, of texts all."""
-    present = [form for form in forms if form in (profile.counts or {})]
-    return present[:1] if present and _is_number(present[0]) else list(forms)
-
-
-def _one_number(profile: Profile, forms: Sequence[str]) -> Iterable[str]:
-    """Make one spelling of several of one number; say which there were."""
-    counts = profile.counts
-    present = [form for form in forms if counts is not None and form in counts]
-    if counts is None or len(present) < 2 or not _is_number(present[0]):
-        return
-    for form in present[1:]:
-        counts[present[0]] += counts.pop(form)
-    yield "one code in several ways: " + ", ".join(present)
 
 
 def _likely_form(code: str, profile: Profile) -> str:

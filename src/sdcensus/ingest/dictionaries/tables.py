@@ -305,8 +305,8 @@ class _Filler:
         value = row.cell(columns.place(ColumnRole.VALUE))
         label = self._text(row, columns.value_labels)
         if columns.labels and not columns.value_labels and current.label:
-            text = self._text(row, columns.labels)
-            label = Text() if text == current.label else text
+            spoken_label = self._text(row, columns.labels)
+            label = Text() if spoken_label == current.label else spoken_label
         flag = row.cell(columns.place(ColumnRole.MISSING))
         if value:
             self._value(current, value, label, place, missing=common_name(flag) in _YES)
