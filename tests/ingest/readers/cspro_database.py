@@ -46,11 +46,11 @@ def write_csdb(
         _create(database, record["name"].lower(), occurs, _columns(record["items"]))
     for number, (identity, records) in enumerate(cases, start=1):
         # The order of the cases is not that of the rows.
-        row = (f"case-{number}", "k", "", "", 1, int(number - 1 in deleted), float(-number))
+        case = (f"case-{number}", "k", "", "", 1, int(number - 1 in deleted), float(-number))
         database.execute(
             "INSERT INTO cases (id, key, label, questionnaire, last_modified_revision, deleted,"
             " file_order) VALUES (?, ?, ?, ?, ?, ?, ?)",
-            row,
+            case,
         )
         _insert(database, "level-1", {"case-id": f"case-{number}", **identity})
         for record, occurrences in records.items():
@@ -62,7 +62,7 @@ def write_csdb(
 
 
 def _columns(items: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    columns = {}
+    columns: dict[str, str] = {}
     for item in items:
         kind = "INTEGER" if item.get("contentType", "numeric") == "numeric" else "TEXT"
         times = item.get("occurrences", {}).get("maximum", 1)
