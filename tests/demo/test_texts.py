@@ -7,11 +7,11 @@ import json
 
 import pytest
 
-from sdcensus.demo.documents.questionnaire import FILES, data_table, rows
+from sdcensus.demo.documents.questionnaire import FILES, LANGUAGES, data_table, rows
 from sdcensus.model.schema.variable import Variable
 from sdcensus.model.spec.headings import axis_heading
 from sdcensus.model.spec.table_spec import TableSpec
-from sdcensus.model.text import LANGUAGES, Text
+from sdcensus.model.text import Text
 from tests.demo.reading import Written
 
 #: Longer labels do not fit beside the numbers of a table on a phone.

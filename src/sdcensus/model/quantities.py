@@ -15,8 +15,8 @@ from sdcensus.model.text import Text
 NOTHING = "–"
 
 #: What stands between thousands, and between a number and its decimals, in each language.
-_THOUSANDS = Text.named("headings.thousands")
-_DECIMALS = Text.named("headings.decimals")
+_THOUSANDS = Text.named("language.thousands")
+_DECIMALS = Text.named("language.decimals")
 
 #: Powers of 1000 and of 1024, as the units are defined.
 _UNITS = {

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from sdcensus.errors import SpecError, unknown
-from sdcensus.model.text import FOLDER, LANGUAGES, catalogue
+from sdcensus.model.catalogue import LANGUAGES, OWN, areas, catalogue
 
 if TYPE_CHECKING:
     from starlette.requests import HTTPConnection
@@ -38,12 +38,12 @@ def texts(language: str) -> Mapping[str, str]:
     """
     if language not in LANGUAGES:
         raise SpecError(unknown("language", language, LANGUAGES))
-    areas = sorted(path.stem for path in (FOLDER / language / "web").glob("*.toml"))
+    of_pages = (OWN, *(area for area in areas() if area.startswith("web/")))
     return MappingProxyType(
         {
-            f"{area}.{key}": text
-            for area in areas
-            for key, text in catalogue(f"web/{area}", language).items()
+            f"{area.removeprefix('web/')}.{key}": text
+            for area in of_pages
+            for key, text in catalogue(area, language).items()
         }
     )
 
