@@ -90,12 +90,16 @@ def chosen_language(
 def preferred(header: str, languages: tuple[str, ...]) -> str:
     """The language that a header ``Accept-Language`` prefers, of those that are spoken."""
     best, at = languages[0], 0.0
+    # A country's own form of a language first, then the language, whatever the country.
+    known = {language.partition("-")[0]: language for language in reversed(languages)}
+    known |= {language.lower(): language for language in languages}
     for part in header[:_LONGEST_HEADER].split(","):
         tag, _, rest = part.partition(";")
-        name = tag.strip().lower().partition("-")[0]
+        name = tag.strip().lower()
+        language = known.get(name) or known.get(name.partition("-")[0])
         weight = _weight(rest)
-        if name in languages and weight > at:
-            best, at = name, weight
+        if language is not None and weight > at:
+            best, at = language, weight
     return best
 
 
