@@ -26,7 +26,6 @@ __all__ = [
     "TOTAL_LABEL",
     "Text",
     "catalogue",
-    "folded",
     "has_control_character",
     "lines",
     "parse_json",
@@ -106,27 +105,6 @@ def said(key: str, language: str | None = None, /, **values: object) -> str:
     """
     area, _, name = key.partition(".")
     return catalogue(area, language or FIRST)[name].format_map(values)
-
-
-#: Letters that no decomposition of Unicode takes apart, as people type them who lack the key.
-_TYPED = str.maketrans(
-    {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "đ": "d", "ð": "d", "ħ": "h", "\u0131": "i"}
-    | {"ł": "l", "ŀ": "l", "þ": "th", "ŋ": "n", "ŧ": "t", "ς": "σ", "\u02bc": "'", "’": "'"}
-)
-
-
-def folded(text: str) -> str:
-    """A text as it is searched for: without accents, ligatures and capitals.
-
-    The page does the same (``static/shared/folding.js``), so that both find alike.
-
-    Examples:
-        >>> folded("Aysén"), folded("ÑUÑOA"), folded("Straße"), folded("Ærø")
-        ('aysen', 'nunoa', 'strasse', 'aero')
-    """
-    apart = unicodedata.normalize("NFKD", text)
-    plain = "".join(sign for sign in apart if not unicodedata.category(sign).startswith("M"))
-    return plain.lower().translate(_TYPED)
 
 
 def has_control_character(text: str) -> bool:

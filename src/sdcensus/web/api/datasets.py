@@ -9,9 +9,9 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
+from sdcensus.kernels.text.letters import plain_letters
 from sdcensus.model.schema.variable import Code, Level, Variable
 from sdcensus.model.spec.headings import variable_heading
-from sdcensus.model.text import folded
 from sdcensus.session.answer import OfferedPopulation, OfferedVariable, level_label
 from sdcensus.web.api.errors import ApiError, not_found
 from sdcensus.web.api.requests import (
@@ -72,7 +72,7 @@ async def areas(site: Site, request: Request) -> Response:
     offered = _area_variable(_population(site, request), parameter(request, "variable"))
     level = _level(offered, parameter(request, "level"))
     parent = parameter(request, "parent")
-    search = folded(parameter(request, "search", 100) or "").split()
+    search = plain_letters(parameter(request, "search", 100) or "").split()
     start = number_parameter(request, "offset", 0, 0, 10_000_000)
     most = number_parameter(request, "limit", PAGE, 1, MOST)
     if parent is not None:
@@ -242,7 +242,7 @@ def _matching_areas(
         if within is not None and at not in within:
             continue
         label = code.label.show(language) or code.code
-        text = folded(f"{code.code} {label}")
+        text = plain_letters(f"{code.code} {label}")
         if not all(word in text for word in search):
             continue
         areas.append({"code": code.code, "label": label, "parent": _parent(above)})

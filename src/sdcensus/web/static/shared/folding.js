@@ -1,18 +1,22 @@
 // @ts-check
-// Texts as they are searched for: without accents, ligatures and capitals. The server does the same
-// (``folded`` in model/text.py), so that both find alike.
+// Texts as somebody searches for them: without accents, small, in their plainest form. The server
+// does the same (``plain_letters`` in kernels/text/letters.py), so that both find alike.
 
-/** Letters that no decomposition of Unicode takes apart. @type {Record<string, string>} */
-const TYPED = {
-  "ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "đ": "d", "ð": "d", "ħ": "h", "ı": "i",
-  "ł": "l", "ŀ": "l", "þ": "th", "ŋ": "n", "ŧ": "t", "ς": "σ", "ʼ": "'", "’": "'",
+/** Letters that are one sign, as people write them without it. @type {Record<string, string>} */
+const PLAIN = {
+  "ø": "o", "đ": "d", "ð": "d", "ł": "l", "ħ": "h", "æ": "ae", "œ": "oe", "þ": "th", "ı": "i",
+  "ß": "ss", "ς": "σ", "’": "'",
 };
+/** Accents; not the vowels that some scripts write as marks. */
+const ACCENTS = /(?=\p{M})[\p{sc=Inherited}\p{sc=Cyrillic}\p{sc=Hebrew}\p{sc=Arabic}]/gu;
 
 /** @param {string} text */
 export function folded(text) {
   return text
-    .normalize("NFKD")
-    .replace(/\p{M}/gu, "")
+    .normalize("NFKC")
     .toLowerCase()
-    .replace(/[ßæœøđðħıłŀþŋŧςʼ’]/g, (sign) => TYPED[sign]);
+    .normalize("NFKD")
+    .replace(ACCENTS, "")
+    .replace(/[øđðłħæœþıßς’]/g, (sign) => PLAIN[sign])
+    .normalize("NFC");
 }
