@@ -34,9 +34,9 @@ def _yes_no(name: str, label: str) -> Question:
 
 
 PERSONS = [
-    Question("IDVIV", "Identificador de la vivienda"),
-    Question("NHOGAR", "Número del hogar"),
-    Question("NPER", "Número de la persona"),
+    Question("ID_VIVIENDA", "Identificador de la vivienda"),
+    Question("NUM_HOGAR", "Número del hogar"),
+    Question("NUM_PERSONA", "Número de la persona"),
     Question(
         "P01",
         "Relación de parentesco con el jefe o jefa",
@@ -75,15 +75,15 @@ PERSONS = [
     ),
 ]
 HOUSEHOLDS = [
-    Question("IDVIV", "Identificador de la vivienda"),
-    Question("NHOGAR", "Número del hogar"),
+    Question("ID_VIVIENDA", "Identificador de la vivienda"),
+    Question("NUM_HOGAR", "Número del hogar"),
     Question("P01", "Tenencia de la vivienda", {"1": "Propia", "2": "Arrendada", "9": "Ignorado"}),
     Question("H02", "Personas en el hogar", None, (1, 30)),
     *[_yes_no(f"H{number:02}", f"Tiene el hogar el bien {number}") for number in range(3, 15)],
 ]
 DWELLINGS = [
     Question("COMUNA", "Comuna", COMUNAS),
-    Question("IDVIV", "Identificador de la vivienda"),
+    Question("ID_VIVIENDA", "Identificador de la vivienda"),
     Question("AREA", "Área urbana o rural", {"1": "Urbano", "2": "Rural"}),
     Question("V01", "Tipo de vivienda", {"1": "Casa", "2": "Departamento", "3": "Otra"}),
     Question(
@@ -114,17 +114,21 @@ def write_files(folder: Path, *, dwellings: int = 150, seed: int = 1) -> list[Pa
     rows: dict[str, list[dict[str, str]]] = {name: [] for name in TABLES}
     for number in range(1, dwellings + 1):
         dwelling = {question.name: _answer(question, draw) for question in DWELLINGS}
-        dwelling |= {"IDVIV": f"{number:06}"}
+        dwelling |= {"ID_VIVIENDA": f"{number:06}"}
         if number % 50 == 0:
             dwelling["V01"] = "4"
         rows["Viviendas"].append(dwelling)
         for household in range(1, 1 + draw.choice([1, 1, 2])):
             answers = {question.name: _answer(question, draw) for question in HOUSEHOLDS}
-            answers |= {"IDVIV": f"{number:06}", "NHOGAR": str(household)}
+            answers |= {"ID_VIVIENDA": f"{number:06}", "NUM_HOGAR": str(household)}
             rows["Hogares"].append(answers)
             for person in range(1, 1 + draw.randint(1, 5)):
                 said = {question.name: _answer(question, draw) for question in PERSONS}
-                said |= {"IDVIV": f"{number:06}", "NHOGAR": str(household), "NPER": str(person)}
+                said |= {
+                    "ID_VIVIENDA": f"{number:06}",
+                    "NUM_HOGAR": str(household),
+                    "NUM_PERSONA": str(person),
+                }
                 said["P07"] = str(int(said["P07"]))  # 01 in the dictionary, 1 in the file
                 rows["Personas"].append(said)
     paths = []
