@@ -20,7 +20,7 @@ def test_a_census_with_a_dictionary_is_drafted_checked_and_loaded(
     columns = sum(len(questions) for questions in TABLES.values())
     said = " ".join(answer.out.split())
     assert f"Columns that the dictionary describes: {columns} of {columns}." in said
-    assert "Codes that occur and are not in the dictionary: 1 in 1 columns (V01)." in said
+    assert "Codes that occur and are not in the dictionary: 1 in 1 column (V01)." in said
     check = (out / "dictionary-check.txt").read_text(encoding="utf-8")
     assert "viviendas: V01: 4\n" in check
     checked = run("schema", "check", out / "schema.toml")

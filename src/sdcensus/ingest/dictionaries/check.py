@@ -70,7 +70,8 @@ class DictionaryCheck:
             if columns:
                 codes = sum(len(column.codes) for column in columns)
                 names = [column.column for column in columns]
-                yield f"{words}: {codes:,} in {len(names)} columns ({_listed(names)})."
+                plural = "s" if len(names) > 1 else ""
+                yield f"{words}: {codes:,} in {len(names)} column{plural} ({_listed(names)})."
         if self.doubts:
             yield f"Entries that are double, contradictory or in doubt: {len(self.doubts)}."
 
