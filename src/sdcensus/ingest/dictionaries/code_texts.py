@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 _WHOLE = re.compile(r"([+-]?)0*([0-9]{1,18})(?:[.,]0+)?")
 #: What stands between the ends of a range, in the languages of offices.
@@ -21,6 +22,8 @@ _PAIR = re.compile(
     r"\s*(=|:|\.-|\.(?![0-9])|\)|[-–](?!\s*[0-9]+\s*$)|,|\s)\s*(\S.*)",
     re.DOTALL,
 )
+#: Without any of these signs a text is no list, which is cheap to see.
+_MAY_BE_LIST = re.compile(r"[=:;|)\n]|[0-9]\s*[.–-]")
 _INLINE = re.compile(
     r"(?:^|(?<=[\s;,|/]))([+-]?[0-9]{1,6})\s*(?:=|\.-|\.(?![0-9])|:|\))\s*"
     r"(.+?)(?=[\s;,|/]+[+-]?[0-9]{1,6}\s*(?:=|\.-|\.(?![0-9])|:|\))|$)",
@@ -42,6 +45,7 @@ def common_code(text: str) -> str:
     return ("-" if match[1] == "-" and match[2] != "0" else "") + match[2]
 
 
+@lru_cache(maxsize=1 << 16)
 def common_name(text: str) -> str:
     """The form in which names are compared: no accents, blanks, signs or capital letters.
 
@@ -85,6 +89,8 @@ def listed_codes(text: str) -> list[tuple[str, str]]:
         >>> listed_codes("1: Casa, 2: Apartamento, quinta o similar")
         [('1', 'Casa'), ('2', 'Apartamento, quinta o similar')]
     """
+    if _MAY_BE_LIST.search(text) is None:
+        return []
     if text.strip().startswith("{") and text.strip().endswith("}"):  # {1: 'Male', 2: 'Female'}
         text = re.sub(r"['\"]", "", text.strip()[1:-1])
     for separator in ("\n", "|", ";"):
@@ -96,7 +102,20 @@ def listed_codes(text: str) -> list[tuple[str, str]]:
     starts = re.match(r"[+-]?[0-9]{1,6}\s*(?:=|\.-|\.(?![0-9])|:|\))", text.strip())
     if len(inline) > 1 and starts:
         return inline
-    single = _PAIR.fullmatch(text.strip())
-    if single is not None and single[2] == "=":
-        return [(single[1], single[3].strip(" ,;"))]
-    return []
+    single = code_with_label(text)
+    return [single] if single is not None and "=" in text else []
+
+
+def code_with_label(text: str) -> tuple[str, str] | None:
+    """A code and its label that stand in one cell.
+
+    Examples:
+        >>> code_with_label("1. Hombre"), code_with_label("02 - Rural"), code_with_label("Hombre")
+        (('1', 'Hombre'), ('02', 'Rural'), None)
+        >>> code_with_label("2 veces"), code_with_label("10-19")
+        (None, None)
+    """
+    match = _PAIR.fullmatch(text.strip())
+    if match is None or match[2].isspace() or match[2] == ",":
+        return None
+    return match[1], match[3].strip(" ,;")

@@ -8,7 +8,12 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import product
 
-from sdcensus.ingest.dictionaries.code_texts import as_range, common_name, listed_codes
+from sdcensus.ingest.dictionaries.code_texts import (
+    as_range,
+    code_with_label,
+    common_name,
+    listed_codes,
+)
 from sdcensus.ingest.dictionaries.headings import (
     SPOKEN,
     ColumnRole,
@@ -104,13 +109,14 @@ def recognise(
         names: Columns of census files, which are the surest sign of the column with variables.
         named: Columns that the office named.
     """
-    known = frozenset(map(common_name, names))
+    exact = frozenset(names)
+    known = frozenset(map(common_name, exact))
     at, cells = _header(sheet, known, named)
     body = sheet.rows[at:]
     headings = [read_heading(cell) for cell in cells]
     headings += [read_heading("")] * (sheet.width - len(headings))
     fixed = _fixed(headings, named)
-    looks = _Looks(body[:_ROWS_TO_LOOK_AT], headings, known)
+    looks = _Looks(body[:_ROWS_TO_LOOK_AT], headings, exact)
     places = _assigned(looks, {role: place for role, place, _ in fixed})
     spoken = {role: _spoken(role, looks, places, fixed) for role in SPOKEN}
     tongues = [name for place in places.values() for name in headings[place].spoken]
@@ -209,11 +215,12 @@ class _Looks:
     """How well each column fits each role, by its heading and by what stands in it."""
 
     def __init__(
-        self, body: Sequence[Row], headings: Sequence[Heading], known: frozenset[str]
+        self, body: Sequence[Row], headings: Sequence[Heading], names: frozenset[str]
     ) -> None:
         self.body = body
         self.headings = headings
-        self._known = known
+        self._names = names
+        self._known = frozenset(map(common_name, names))
         self._columns = [[row.cell(place) for row in body] for place in range(len(headings))]
         self._blocks: dict[int, list[int]] = {}
         # The same pairs of columns are weighed in many choices.
@@ -232,7 +239,10 @@ class _Looks:
         if role is ColumnRole.VARIABLE:
             distinct = set(filled)
             matches = sum(common_name(cell) in self._known for cell in distinct)
-            score += 12 * min(1.0, 1.5 * matches / len(distinct)) if self._known else 0
+            # A label is often the name in other letters: "Sexo" of SEXO.
+            exact = sum(cell in self._names for cell in distinct)
+            score += 9 * min(1.0, 1.5 * matches / len(distinct)) if self._known else 0
+            score += 3 * min(1.0, 1.5 * exact / len(distinct))
             score += 4 * _share(filled, lambda cell: bool(_NAME.fullmatch(cell))) - 2
             if self._known and not matches:
                 score -= 6
@@ -241,8 +251,8 @@ class _Looks:
         else:
             worded = _share(filled, lambda cell: any(sign.isalpha() for sign in cell))
             score += 6 * worded - 3
-            if self._known:  # a column of names is no column of labels
-                score -= 6 * _share(filled, lambda cell: common_name(cell) in self._known)
+            # A column of names is no column of labels.
+            score -= 6 * _share(filled, lambda cell: cell in self._names)
         return score
 
     def block(self, place: int) -> list[int]:
@@ -304,7 +314,8 @@ class _Looks:
     def _lists_codes(self, place: int) -> bool:
         """Whether the cells are lists of codes with labels."""
         filled = [cell for cell in self._columns[place] if cell]
-        return bool(filled) and sum(bool(listed_codes(cell)) for cell in filled) * 4 > len(filled)
+        lists = sum(bool(listed_codes(cell) or code_with_label(cell)) for cell in filled)
+        return bool(filled) and lists * 4 > len(filled)
 
 
 def _share(cells: Sequence[str], test: Callable[[str], bool]) -> float:

@@ -15,7 +15,12 @@ from pathlib import Path
 
 from sdcensus.errors import InputError
 from sdcensus.ingest.dictionaries.census_columns import CensusColumns
-from sdcensus.ingest.dictionaries.code_texts import as_range, common_name, listed_codes
+from sdcensus.ingest.dictionaries.code_texts import (
+    as_range,
+    code_with_label,
+    common_name,
+    listed_codes,
+)
 from sdcensus.ingest.dictionaries.entries import (
     Collector,
     Dictionary,
@@ -163,6 +168,12 @@ def _not_understood(file: str, sheets: Sequence[tuple[Sheet, Columns]]) -> str:
     return " ".join(lines)
 
 
+def _pairs(text: str) -> list[tuple[str, str]]:
+    """The codes with labels that a cell holds, one or several."""
+    single = code_with_label(text)
+    return listed_codes(text) or ([single] if single is not None else [])
+
+
 @dataclass(frozen=True, slots=True)
 class _Part:
     """A sheet with its columns; ``table`` is its title where there are several sheets."""
@@ -288,7 +299,7 @@ class _Filler:
         label = self._text(row, columns.labels)
         if not columns.labels and is_first and not has_value:
             label = self._text(row, columns.value_labels)
-            if any(listed_codes(text) for _, text in label.by_language):
+            if any(_pairs(text) or as_range(text) for _, text in label.by_language):
                 label = Text()
         if columns.labels and ColumnRole.VALUE_LABEL not in columns.places and has_value:
             label = Text() if current.label else label
@@ -312,11 +323,16 @@ class _Filler:
             self._value(current, value, label, place, missing=common_name(flag) in _YES)
         else:
             for text in (label.show(), row.cell(columns.place(ColumnRole.RANGE))):
-                for code, meaning in listed_codes(text):
+                for code, meaning in _pairs(text):
                     spoken = Text.of(meaning, language=self._language)
                     self._note_code(current, code, spoken, place, missing=False)
-            for code in re.findall(r"[+-]?[0-9]+|\.[a-z]", flag):
+            # A single 0 or 1 says how many are missing, or whether any are.
+            listed = re.findall(r"[+-]?[0-9]+|\.[a-z]", flag) if flag not in ("0", "1") else []
+            for code in listed:
                 self._note_code(current, code, Text(), place, missing=True)
+            span = as_range(label.show()) if ColumnRole.VALUE not in columns.places else None
+            if span is not None:
+                self._note_range(current, span, label.show(), Text(), place)
         self._ranges(current, row, columns, place)
 
     def _ranges(self, current: _Current, row: Row, columns: Columns, place: Place) -> None:
@@ -336,7 +352,7 @@ class _Filler:
         self, current: _Current, value: str, label: Text, place: Place, *, missing: bool
     ) -> None:
         """A cell of the column of codes: a code, a range, or a list of codes with labels."""
-        pairs = listed_codes(value)
+        pairs = listed_codes(value) if label else _pairs(value)
         span = as_range(value)
         if pairs:
             for code, meaning in pairs:
