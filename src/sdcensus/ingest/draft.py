@@ -18,6 +18,7 @@ from sdcensus.ingest.dictionaries.matching import Matches, match
 from sdcensus.ingest.dictionaries.opening import (
     DictionaryOptions,
     columns_named,
+    is_table,
     open_dictionary,
 )
 from sdcensus.ingest.draft_columns import Profile, identifying, profiles_of
@@ -81,6 +82,8 @@ def draft_schema(
     if not paths:
         raise InputError("No file was given. Name one or more census files.")
     options = options or DraftOptions()
+    if options.dictionary_columns and not any(map(is_table, options.dictionaries)):
+        raise InputError("Columns of a dictionary were named, but no dictionary that is a table.")
     opened = _opened(paths, options)
     matches = _described(opened, options)
     files = _named(opened)
@@ -155,6 +158,7 @@ def _described(files: Sequence[DraftFile], options: DraftOptions) -> Matches | N
         language=options.language,
         encoding=options.encoding,
         files=CensusColumns(names),
+        alone=sum(map(is_table, options.dictionaries)) == 1,
     )
     unique = {path.absolute(): path for path in paths}
     return match(_columns(files), [open_dictionary(path, reading) for path in unique.values()])
@@ -172,6 +176,11 @@ def _same_file_kind(file: DraftFile, source: FileSource, names: list[str]) -> bo
 def _sources(path: Path, options: DraftOptions) -> Iterator[FileSource]:
     """How to read a file; a CSPro file is read once for each type of record."""
     form = options.format or FORMAT_OF_ENDING.get(path.suffix.lower())
+    if path.suffix.lower() == ".zip" and form is None:
+        raise InputError(
+            f"{path}: an archive is no census file. Unpack it and name its files; of an export of"
+            " Survey Solutions, give the archive as --dictionary as well."
+        )
     if form is None:
         known = ", ".join(FileFormat)
         raise InputError(

@@ -65,6 +65,24 @@ def test_a_dictionary_that_is_not_understood_can_be_named(
     assert '"1" = "Man", "2" = "Woman"' in (tmp_path / "draft" / "schema.toml").read_text("utf-8")
 
 
+def test_a_census_file_is_no_dictionary_and_named_columns_must_exist(
+    run: Run, village: Village, tmp_path: Path
+) -> None:
+    persons = village.schema.parent / "persons.csv"
+    dictionary = tmp_path / "d.csv"
+    dictionary.write_text("Campo,Clave,Texto\nsex,1,Man\n", encoding="utf-8", newline="\n")
+    draft = ("schema", "draft", persons, "--out", tmp_path / "draft")
+    for arguments, words in (
+        (("--dictionary", persons), "this is a census file and no dictionary"),
+        (("--dictionary", dictionary, "--dictionary-columns", "value=Klave"), "'Clave'"),
+        (("--dictionary-columns", "value=Clave"), "no dictionary that is a table"),
+    ):
+        answer = run(*draft, *arguments)
+        assert answer.code == 5
+        assert words in " ".join(answer.err.split())
+    assert not (tmp_path / "draft").exists()
+
+
 def test_dictionaries_that_are_missing_or_of_no_known_kind_are_errors(
     run: Run, village: Village, tmp_path: Path
 ) -> None:

@@ -11,7 +11,7 @@ from sdcensus.ingest.dictionaries.census_columns import CensusColumns
 from sdcensus.ingest.dictionaries.cspro import read_cspro
 from sdcensus.ingest.dictionaries.ddi import read_ddi
 from sdcensus.ingest.dictionaries.entries import Dictionary
-from sdcensus.ingest.dictionaries.recognition import NamedColumn, named_columns
+from sdcensus.ingest.dictionaries.named_columns import NamedColumn, named_columns
 from sdcensus.ingest.dictionaries.sheets import is_workbook
 from sdcensus.ingest.dictionaries.statistics_files import read_statistics_file
 from sdcensus.ingest.dictionaries.survey_solutions import read_export, read_questionnaire
@@ -43,6 +43,13 @@ class DictionaryOptions:
     language: str | None = None
     encoding: str | None = None
     files: CensusColumns = field(default_factory=CensusColumns)
+    #: Whether this is the only dictionary that is a table.
+    alone: bool = True
+
+
+def is_table(path: Path) -> bool:
+    """Whether a dictionary is a table, by its ending."""
+    return path.suffix.lower() in _TABLES or is_workbook(path)
 
 
 def columns_named(texts: Sequence[str]) -> tuple[NamedColumn, ...]:
@@ -93,8 +100,8 @@ def open_dictionary(path: Path, options: DictionaryOptions) -> Dictionary:
             " and codes into a csv or xlsx file with the columns variable, label, value and"
             " value_label, and give that file as the dictionary."
         )
-    if ending in _TABLES or is_workbook(path):
-        reading = TableReading(files, options.columns, language, encoding)
+    if is_table(path):
+        reading = TableReading(files, options.columns, language, encoding, options.alone)
         return read_table(path, reading)
     raise InputError(
         f"{path.name}: the ending does not tell what kind of dictionary this is."

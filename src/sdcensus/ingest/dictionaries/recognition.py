@@ -18,11 +18,11 @@ from sdcensus.ingest.dictionaries.headings import (
     SPOKEN,
     ColumnRole,
     Heading,
-    language_named,
     language_of,
     likely_language,
     read_heading,
 )
+from sdcensus.ingest.dictionaries.named_columns import NamedColumn, column_letter
 from sdcensus.ingest.dictionaries.sheets import Row, Sheet
 
 _ROWS_TO_TRY, _ROWS_TO_LOOK_AT = 40, 1500
@@ -32,15 +32,6 @@ _ENOUGH = 4.0
 _CODE = re.compile(r"[+-]?[0-9]{1,12}(?:[.,][0-9]+)?|\.[a-zA-Z]?|[A-Za-z]{1,3}[0-9]{0,6}")
 _NAME = re.compile(r"[^\W\d][\w.$#@-]{0,63}")
 _MAIN = (ColumnRole.VARIABLE, ColumnRole.LABEL, ColumnRole.VALUE, ColumnRole.VALUE_LABEL)
-
-
-@dataclass(frozen=True, slots=True)
-class NamedColumn:
-    """A column that the office named itself: ``label:en=Descripción``."""
-
-    role: ColumnRole
-    heading: str
-    language: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +49,8 @@ class Columns:
     value_labels: tuple[tuple[str, int], ...] = ()
     spoken: str = ""
     header_row: Row | None = None
+    #: Whether a heading or the names of columns say which column has the variables.
+    sure: bool = True
 
     def place(self, role: ColumnRole) -> int | None:
         """The column of a role."""
@@ -77,26 +70,13 @@ class Columns:
     def says_something(self) -> bool:
         """Whether there is a variable with a label, or a code with one."""
         roles = set(self.places)
+        if not self.sure:
+            return False
         named = bool(roles & {ColumnRole.VARIABLE, ColumnRole.LIST})
         return (
             ColumnRole.VARIABLE in roles
             and bool(roles & {ColumnRole.LABEL, ColumnRole.VALUE_LABEL, ColumnRole.VALUE})
         ) or ({ColumnRole.VALUE, ColumnRole.VALUE_LABEL} <= roles and named)
-
-
-def column_letter(place: int) -> str:
-    """The letter of a column in a spreadsheet.
-
-    Examples:
-        >>> column_letter(0), column_letter(27)
-        ('A', 'AB')
-    """
-    letters = ""
-    place += 1
-    while place:
-        place, rest = divmod(place - 1, 26)
-        letters = chr(65 + rest) + letters
-    return letters
 
 
 def recognise(
@@ -130,6 +110,7 @@ def recognise(
         spoken[ColumnRole.VALUE_LABEL],
         tongue,
         sheet.rows[at - 1] if at else None,
+        bool(fixed) or not known or any(map(_says_role, headings)) or looks.names_columns(places),
     )
 
 
@@ -311,6 +292,13 @@ class _Looks:
         words = language_of(self._columns[place])
         return heading.language or words or likely_language(heading.spoken)
 
+    def names_columns(self, places: Mapping[ColumnRole, int]) -> bool:
+        """Whether a good part of the variables are columns of census files, and more than one."""
+        place = places.get(ColumnRole.VARIABLE)
+        distinct = set(filter(None, self._columns[place])) if place is not None else set()
+        matches = sum(common_name(cell) in self._known for cell in distinct)
+        return matches > 1 and 4 * matches >= len(distinct)
+
     def _lists_codes(self, place: int) -> bool:
         """Whether the cells are lists of codes with labels."""
         filled = [cell for cell in self._columns[place] if cell]
@@ -430,30 +418,10 @@ def _spoken(
     return tuple(sorted(columns.items(), key=lambda column: column[1]))
 
 
+def _says_role(heading: Heading) -> bool:
+    return heading.score(ColumnRole.VARIABLE) >= _ENOUGH or heading.score(ColumnRole.VALUE) > 0
+
+
 def _same_words(first: Heading, second: Heading) -> bool:
     """Whether two headings differ in nothing but the language that they name."""
     return bool(second.language) and bool(first.scores) and first.scores == second.scores
-
-
-def named_columns(texts: Iterable[str]) -> list[NamedColumn]:
-    """What ``--dictionary-columns`` says: ``variable=campo,label:en=Description``.
-
-    Raises:
-        ValueError: A part is not a role and a heading; the message says which.
-    """
-    columns = []
-    for part in (part.strip() for text in texts for part in text.split(",")):
-        if not part:
-            continue
-        role_text, equals, heading = part.partition("=")
-        role_name, _, language = role_text.strip().partition(":")
-        plain = role_name.strip().casefold().replace(" ", "_").replace("-", "_")
-        aliases = {"min": "minimum", "max": "maximum", "code": "value", "code_label": "value_label"}
-        role = aliases.get(plain, plain)
-        if not language and role.rpartition("_")[0] in ("label", "value_label"):
-            role, _, language = role.rpartition("_")
-        if not equals or role not in set(ColumnRole) or not heading.strip():
-            raise ValueError(part)
-        code = language_named(language) if language else ""
-        columns.append(NamedColumn(ColumnRole(role), heading.strip(), code or language))
-    return columns

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sdcensus.errors import InputError
+from sdcensus.errors import InputError, unknown
 from sdcensus.ingest.dictionaries.census_columns import CensusColumns
 from sdcensus.ingest.dictionaries.code_texts import (
     as_range,
@@ -29,12 +29,8 @@ from sdcensus.ingest.dictionaries.entries import (
     kind_of,
 )
 from sdcensus.ingest.dictionaries.headings import ColumnRole, language_of
-from sdcensus.ingest.dictionaries.recognition import (
-    Columns,
-    NamedColumn,
-    column_letter,
-    recognise,
-)
+from sdcensus.ingest.dictionaries.named_columns import NamedColumn, column_letter
+from sdcensus.ingest.dictionaries.recognition import Columns, recognise
 from sdcensus.ingest.dictionaries.sheets import Row, Sheet, read_sheets
 from sdcensus.model.schema.variable import CodeKind
 from sdcensus.model.text import Text
@@ -56,6 +52,8 @@ class TableReading:
     named: tuple[NamedColumn, ...] = ()
     language: str | None = None
     encoding: str | None = None
+    #: Whether no other dictionary may have the columns that were named.
+    alone: bool = True
 
 
 def read_table(path: Path, reading: TableReading) -> Dictionary:
@@ -72,6 +70,12 @@ def tables_dictionary(
     file: str, title: str, sheets: Sequence[Sheet], reading: TableReading
 ) -> Dictionary:
     """The dictionary that sheets hold together."""
+    if any(_holds_records(sheet, reading.files) for sheet in sheets):
+        raise InputError(
+            f"{file}: this is a census file and no dictionary: its first row has the names of"
+            " columns. A dictionary has a row for each variable or code."
+        )
+    _check_named(file, sheets, reading)
     titled = len(sheets) > 1
     parts: list[_Part] = []
     doubts: list[str] = []
@@ -98,6 +102,30 @@ def tables_dictionary(
     return Dictionary(
         dictionary.variables, language, (*dictionary.doubts, *doubts), dictionary.file
     )
+
+
+def _holds_records(sheet: Sheet, files: CensusColumns) -> bool:
+    """Whether a sheet has the columns of a census file, and so perhaps personal data."""
+    known = set(map(common_name, files.names))
+    filled = [cell for cell in sheet.rows[0].cells if cell]
+    names = sum(common_name(cell) in known for cell in filled)
+    return len(filled) > 1 and (names == len(filled) or (names > 2 and 2 * names >= len(filled)))
+
+
+def _check_named(file: str, sheets: Sequence[Sheet], reading: TableReading) -> None:
+    """Refuse columns that were named and that the dictionary does not have."""
+    cells = {common_name(cell) for sheet in sheets for row in sheet.rows for cell in row.cells}
+    width = max(sheet.width for sheet in sheets)
+    letters = {column_letter(place) for place in range(width)}
+    absent = [
+        column.heading
+        for column in reading.named
+        if common_name(column.heading) not in cells and column.heading.upper() not in letters
+    ]
+    if absent and (reading.alone or len(absent) < len(reading.named)):
+        first = next((row for row in sheets[0].rows if sum(map(bool, row.cells)) > 1), None)
+        headings = [cell for cell in first.cells if cell] if first is not None else []
+        raise InputError(f"{file}: {unknown('column', absent[0], headings)}")
 
 
 def _recognised(sheet: Sheet, sheets: Sequence[Sheet], reading: TableReading) -> Columns:
