@@ -30,9 +30,9 @@ from sdcensus.model.vocabulary import option
 Float64 = npt.NDArray[np.float64]
 AnySecret = Secret | SubSecret
 
-#: Without a secret, figures of a scrambled order are means over so many orders. Single orders differ
-#: much: the probability of no gap by 0.09, one standard deviation. They are the first ones and not
-#: chosen, and fixed, so that figures do not move.
+#: Without a secret, figures of a scrambled order are means over so many orders. Single orders
+#: differ much: the probability of no gap by 0.09, one standard deviation. They are the first ones
+#: and not chosen, and fixed, so that figures do not move.
 _EXAMPLES = range(200)
 #: Rows cut into more intervals than this (all three multiplied) are gone through key by key.
 MOST_TRIPLES = 1 << 20
