@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from functools import lru_cache
+
+from sdcensus.kernels.text.letters import plain_letters
 
 _WHOLE = re.compile(r"([+-]?)0*([0-9]{1,18})(?:[.,]0+)?")
 #: What stands between the ends of a range, in the languages of offices.
@@ -53,8 +54,7 @@ def common_name(text: str) -> str:
         >>> common_name("Año de Nacimiento"), common_name("ano_de_nacimiento"), common_name("№")
         ('anodenacimiento', 'anodenacimiento', 'no')
     """
-    plain = unicodedata.normalize("NFKD", text.strip()).casefold()
-    letters = "".join(sign for sign in plain if sign.isalnum())
+    letters = "".join(sign for sign in plain_letters(text) if sign.isalnum())
     return letters or text.strip()
 
 

@@ -100,7 +100,6 @@ def _csv_rows(path: Path, encoding: str | None) -> Iterator[list[str]]:
     if "\0" in text:
         raise InputError(f"{path.name}: this is no text, and no dictionary of a known kind.")
     delimiter = max(_DELIMITERS, key=lambda sign: _regularity(text, sign))
-    csv.field_size_limit(1 << 24)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     try:
         yield from reader  # an empty line is a row without fields, and keeps its number
