@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from sdcensus.kernels.text.letters import plain_letters
+from sdcensus.model.letters import plain_letters
 
 _WHOLE = re.compile(r"([+-]?)0*([0-9]{1,18})(?:[.,]0+)?")
 #: What stands between the ends of a range, in the languages of offices.
