@@ -19,7 +19,9 @@ from sdcensus.methods.method import Method
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.policy.policy import Policy, UserRole
 from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.published.census_facts import CensusFacts
 from sdcensus.model.published.delivery import DeliveredTable
+from sdcensus.model.published.figures import FigureLimits
 from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.published.table import AnyTable, Table
 from sdcensus.model.schema.variable import Entity
@@ -319,8 +321,9 @@ class TableService(Confidential):
         if ruling.verdict.outcome is Outcome.REFUSED:
             return answer
         published, provenance = self._published(compiled.counted, progress)
-        cells = answer_cells(compiled, published, ruling)
-        cells = low_reliability(cells, self.policy.online_for(role).brackets)
+        brackets = self.policy.online_for(role).brackets
+        reliable = FigureLimits.of_brackets(brackets)
+        cells = low_reliability(answer_cells(compiled, published, ruling, reliable), brackets)
         return replace(
             answer,
             table=delivered(
@@ -330,6 +333,8 @@ class TableService(Confidential):
                 ruling.verdict,
                 claims=self._methods[compiled.spec.of].claims(),
                 source=self._source,
+                census=CensusFacts.of(self.census.schema.census),
+                limits=reliable,
             ),
             parts=cells.parts,
             example=worked_example(compiled.axes, cells),

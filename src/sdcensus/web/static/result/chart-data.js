@@ -1,7 +1,7 @@
 // @ts-check
 // What a chart shows: which dimension runs along it, which makes series, and which kind fits.
 
-import { levelsOf, withoutTotal } from "./dataset.js";
+import { levelsOf, placeOf, withoutTotal } from "./dataset.js";
 import { counted, shared } from "./layout.js";
 
 /**
@@ -199,7 +199,7 @@ function fixedPlaces(model, view, choice, category, series) {
   for (const one of model.dimensions) {
     if (one === category || one === series) continue;
     const asked = choice.fixed?.[one.id] ?? view.at[one.id];
-    fixed[one.id] = asked !== undefined && asked in one.ids ? asked : one.order[0];
+    fixed[one.id] = asked !== undefined && asked in one.ids ? asked : placeOf(one);
   }
   return fixed;
 }

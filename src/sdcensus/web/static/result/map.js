@@ -280,7 +280,8 @@ function legend(data, palette, how) {
   const lines = data.classes.map((one, at) => {
     const [from, to] = [number(one.from), number(one.to)];
     const range = from === to ? from : `${from} – ${to}`;
-    const words = one.count > 0 ? (how.share ? t("result.percent", { n: range }) : range) : t("result.map.no_area");
+    const numbers = how.share ? t("result.percent", { n: range }) : range;
+    const words = one.count > 0 ? numbers : `${numbers} (${t("result.map.no_area")})`;
     const style = { "background-color": palette[at] };
     return el("li", {}, el("i", { class: "r-swatch", style }), words);
   });
