@@ -137,8 +137,8 @@ def _agency(table: DeliveredTable) -> str:
     return name if name[0].isalpha() else f"A_{name}"
 
 
-#: What stands in the head of the message where no date is known: the schema of SDMX asks for one, and
-#: readers refuse a message without it. Nobody takes the first day of the calendar for a real one.
+#: What stands in the head of the message where no date is known: the schema of SDMX asks for one,
+#: and readers refuse a message without it. Nobody takes the first day of the calendar for real.
 NO_DATE = "0001-01-01"
 
 #: How the annotation is called that holds a code as it was, a level, a note, how it was made.

@@ -123,6 +123,21 @@ export function placeOf(dimension) {
 }
 
 /**
+ * Codes that lie in several of the groups that a user made of a dimension.
+ * @param {Model} model
+ * @param {Dimension} dimension
+ * @returns {Set<string>}
+ */
+export function inSeveral(model, dimension) {
+  const seen = new Set();
+  const several = new Set();
+  for (const group of model.more.own_groups?.[dimension.id] ?? []) {
+    for (const code of group.codes) (seen.has(code) ? several : seen).add(code);
+  }
+  return several;
+}
+
+/**
  * The names of the levels of a dimension, coarsest first; one empty name where levels have none.
  * @param {Dimension} dimension
  */

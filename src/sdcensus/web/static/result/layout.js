@@ -111,7 +111,7 @@ export function layoutOf(model, view) {
   const whole = show === "row" ? columnTotal : rowTotal;
   return {
     rows, columns, layers, at: view.at, show,
-    divided: lines.some((/** @type {number} */ line) => model.cell(base + line + whole).value === 0),
+    divided: lines.some((/** @type {number} */ line) => isFew(model.cell(base + line + whole))),
     cell: (row, column) => {
       const down = rowOffsets[row];
       const across = columnOffsets[column];
@@ -171,9 +171,14 @@ export function shared(found, whole) {
   if (whole.value === null) {
     return { value: null, sign: whole.sign, parts, low: false, undefined: false };
   }
-  if (whole.few) return { value: null, sign: "", parts, low: false, undefined: true };
+  if (isFew(whole)) return { value: null, sign: "", parts, low: false, undefined: true };
   const value = roundedShare(found.value, whole.value);
   return { value, sign: found.sign, parts, low, undefined: false };
+}
+
+/** Whether nothing is divided by a number. @param {import("./dataset.js").Cell} cell */
+function isFew(cell) {
+  return cell.value !== null && cell.few;
 }
 
 /** @param {Model} model @param {string} id */

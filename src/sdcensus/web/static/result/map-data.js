@@ -1,7 +1,7 @@
 // @ts-check
 // What a map shows: a figure for each area, and the classes that colour it.
 
-import { levelsOf, OWN, placeOf } from "./dataset.js";
+import { inSeveral, levelsOf, OWN, placeOf } from "./dataset.js";
 import { counted, shared } from "./layout.js";
 import { placesAt } from "./chart-data.js";
 
@@ -46,6 +46,7 @@ import { placesAt } from "./chart-data.js";
  * @property {Class[]} classes from the lowest to the highest
  * @property {Area[]} areas
  * @property {Map<string, number>} placeOf place of the area that has a code, for areas and groups
+ * @property {number} several how many areas lie in several groups of the user, and are not drawn
  */
 
 /**
@@ -87,6 +88,7 @@ export function mapOf(model, view, choice) {
   return {
     dimension, level, fixed, shares, measure, method, areas, classes,
     placeOf: codesOf(model, dimension, places),
+    several: inSeveral(model, dimension).size,
   };
 }
 
@@ -157,6 +159,11 @@ function classOf(value, classes, step) {
   return classes.findIndex((one) => Math.round(value / step) <= Math.round(one.to / step));
 }
 
+/** A code without its level. @param {string} code */
+function plain(code) {
+  return code.slice(code.indexOf(":") + 1);
+}
+
 /** @param {Model} model @param {Dimension} dimension @param {number[]} places */
 function codesOf(model, dimension, places) {
   const made = new Map(places.map((place) => [dimension.codes[place], place]));
@@ -165,7 +172,9 @@ function codesOf(model, dimension, places) {
   groups.forEach((group, at) => {
     const place = dimension.ids.indexOf(`${OWN}${at + 1}`);
     if (!places.includes(place)) return;
-    for (const code of group.codes) made.set(code.slice(code.indexOf(":") + 1), place);
+    for (const code of group.codes) made.set(plain(code), place);
   });
+  // The colour of one group would hide that of the other.
+  for (const code of inSeveral(model, dimension)) made.delete(plain(code));
   return made;
 }
