@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import sdcensus.web
-from sdcensus.model.published.figures import Counted, quotient
+from sdcensus.model.published.figures import DEFAULT_LIMITS, Counted, quotient
 from sdcensus.model.published.table import Mark
 from sdcensus.model.text import LANGUAGES
 from sdcensus.web.languages import texts
