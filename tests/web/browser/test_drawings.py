@@ -51,7 +51,8 @@ def drawn(page: Builder) -> list[dict[str, Any]]:
 
 def asked(page: Builder, question: dict[str, Any], **more: str) -> Builder:
     """Open the table of a question."""
-    parts = {name: json.dumps(question[name]) for name in ("codes", "groups") if name in question}
+    chosen = ("codes", "groups")
+    parts: dict[str, str] = {one: json.dumps(question[one]) for one in chosen if one in question}
     if "where" in question:
         parts["where"] = question["where"]
     return page.ask(*question["by"], **parts, **more)

@@ -40,6 +40,7 @@ from sdcensus.session.answer.cells import (
     worked_example,
 )
 from sdcensus.session.answer.delivery import delivered
+from sdcensus.session.answer.reading import ReadingFacts, reading_facts
 from sdcensus.session.answer.recipe import (
     Compiled,
     compile_question,
@@ -150,6 +151,7 @@ class TableService(Confidential):
         gate: What the gate found before it was opened; confidential.
         smallest_group: Groups that are published below this are not broken down further; that of
             the policy if it is not said, and never less.
+        planned: Whether a plan of the office publishes with the same numbers.
         kept_bytes: How much memory tables may take that are kept for the next question.
     """
 
@@ -158,6 +160,7 @@ class TableService(Confidential):
         "_catalogue",
         "_judged",
         "_methods",
+        "_planned",
         "_rule",
         "_source",
         "budgets",
@@ -176,6 +179,7 @@ class TableService(Confidential):
         budgets: tuple[OpenedBudget, ...] = (),
         gate: GateReport | None = None,
         smallest_group: int | None = None,
+        planned: bool = False,
         kept_bytes: int = KEPT_BYTES,
     ) -> None:
         refuse_online(policy, census, methods, smallest_group)
@@ -186,6 +190,7 @@ class TableService(Confidential):
         self._catalogue: Catalogue | None = None
         self._methods = dict(methods)
         self._source = source
+        self._planned = planned
         self._rule = GroupRule(in_force(policy, UserRole.PUBLIC, smallest_group))
         for method in self._methods.values() if self._rule else ():
             judging_method(method)
@@ -251,6 +256,16 @@ class TableService(Confidential):
     def smallest_group(self) -> int:
         """Groups that are published below this are not broken down; 0 for no rule. Public."""
         return self._rule.smallest or 0
+
+    @property
+    def reading(self) -> ReadingFacts:
+        """What readers are told about all its figures. Public."""
+        return reading_facts(
+            list(self._methods.values()),
+            self.policy.online_for(UserRole.PUBLIC),
+            smallest_group=self.smallest_group,
+            planned=self._planned,
+        )
 
     def verdict(self, spec: TableSpec, role: str | UserRole = UserRole.PUBLIC) -> Verdict:
         """What the policy says of a table, by code lists and by published numbers."""
