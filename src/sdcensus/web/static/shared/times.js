@@ -1,10 +1,21 @@
 // @ts-check
-// When something can be tried again, as people say it: soon in seconds, later at a time of day.
+// Days, and when something can be tried again: soon in seconds, later at a time of day.
 
 import { language, plural, t } from "./texts.js";
 
 const SOON = 90; // seconds that somebody waits for
 const MINUTE = 60_000;
+
+/**
+ * A day as a language writes it; as it is where it is no day.
+ * @param {string} iso such as 2021-05-31
+ * @param {string} locale
+ */
+export function dayText(iso, locale) {
+  const day = new Date(`${iso}T00:00:00Z`);
+  if (Number.isNaN(day.getTime())) return iso;
+  return new Intl.DateTimeFormat(locale, { dateStyle: "long", timeZone: "UTC" }).format(day);
+}
 
 /**
  * @param {number} seconds how long to wait
