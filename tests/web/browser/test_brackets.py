@@ -22,7 +22,7 @@ OWN = {"ed": [{"label": "Mine", "codes": ["P001", "P002", "P004"]}]}
 PROGRAM = "TABLE shares AS CROSSTABS OF person.ed@parish BY person.ethnicity PERCENT ROW\n"
 
 
-@pytest.fixture(scope="module", params=[None, 5, 60], ids=["unsaid", "few", "many"])
+@pytest.fixture(scope="module", params=[None, 5, 115], ids=["unsaid", "few", "many"])
 def bracketed(
     request: pytest.FixtureRequest, country: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[Place, int | None]]:
