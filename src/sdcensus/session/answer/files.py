@@ -19,6 +19,7 @@ from sdcensus.model.published.delivery import DeliveredTable
 from sdcensus.model.published.table_format import TableFormat, all_formats, table_format
 from sdcensus.model.spec.axis import TOTAL
 from sdcensus.model.spec.question import Question
+from sdcensus.model.text import TOTAL_LABEL
 from sdcensus.session.answer.service import Answer
 from sdcensus.session.policy import VerdictRemedy
 
@@ -132,7 +133,8 @@ def told_example(answer: Answer, language: str) -> dict[str, Any] | None:
     places = [
         {"axis": other.label.show(language), "label": other.label_of(at, language)}
         for other, at in zip(others, index, strict=True)
-        if other.levels[at] != TOTAL
+        # Beside codes that were chosen, the total is about more than those, and is named.
+        if other.levels[at] != TOTAL or other.labels[at] != TOTAL_LABEL
     ]
     return {
         "axis": axis.label.show(language),
