@@ -103,6 +103,10 @@ _UNIT = Text.named("files.xlsx.unit")
 _SOURCE = Text.named("files.xlsx.source")
 _DATE = Text.named("files.xlsx.date")
 _PART = Text.named("files.xlsx.part")
+_CENSUS = {
+    member: Text.named(f"files.xlsx.{member}")
+    for member in ("country", "census", "reference_date", "link")
+}
 
 
 def write(
@@ -119,7 +123,10 @@ def write(
     paths = tuple(folder / file for file in XLSX.files(table.name, languages))
     for path, language in zip(paths, languages or (None,), strict=True):
         title = table.title.show(language) or table.name
-        with new_file(path) as file, sheets.new_book(file, title, table.cells) as book:
+        with (
+            new_file(path) as file,
+            sheets.new_book(file, title, table.cells, table.dated) as book,
+        ):
             _Workbook(book, table, language).write()
     return paths
 
@@ -316,6 +323,11 @@ class _Workbook:
             (_SOURCE.show(language), table.source.show(language)),
             (_DATE.show(language), table.date),
         ]
+        if table.census is not None:
+            about += [
+                (_CENSUS[member].show(language), words)
+                for member, words in table.census.lines(language)
+            ]
         yield _ABOUT.show(language), [(name, text) for name, text in about if text]
         if len(made) > 1:
             yield _SHEETS.show(language), [(sheet.name, self._extent(sheet)) for sheet in made]

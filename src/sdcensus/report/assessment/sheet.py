@@ -8,7 +8,7 @@ from io import BytesIO
 from typing import Any
 
 from sdcensus.documents.workbooks.files import plain_book
-from sdcensus.formats.shared.sheets import NO_CLOCK, library
+from sdcensus.formats.shared.sheets import library
 from sdcensus.report.assessment.results import Assessment
 from sdcensus.report.assessment.words import conclusions, lead, part_text
 from sdcensus.report.page import RUNNING_STAMP
@@ -65,7 +65,7 @@ def _workbook(
 ) -> bytes:
     buffer = BytesIO()
     book = plain_book(library(), buffer, {"in_memory": True})
-    book.set_properties({"created": NO_CLOCK, "title": "Evaluation of tables"})
+    book.set_properties({"title": "Evaluation of tables"})
     formats = _Formats(book)
     _evaluation(book, formats, "With margins", rows, margins=True)
     _evaluation(book, formats, "Without margins", rows, margins=False)

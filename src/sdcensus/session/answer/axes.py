@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -29,6 +29,10 @@ from sdcensus.model.text import Text
 #: How groups of somebody's own are called, so that nobody takes them for codes of the office. The
 #: first characters are ours: what users write never starts a cell of a spreadsheet.
 OWN_GROUP = Text.named("answers.own_group")
+#: What a total is called beside codes that were chosen: it is not the total of those.
+WHOLE_COUNTRY = Text.named("answers.whole_country")
+ALL_AREAS = Text.named("answers.all_areas")
+ALL_CATEGORIES = Text.named("answers.all_categories")
 #: A code of which the condition chooses a part only.
 IN_PART = "{label} *"
 
@@ -124,6 +128,7 @@ def answer_axis(
     ways: Ways,
     codes: tuple[str, ...] | None,
     groups: tuple[OwnGroup, ...] | None,
+    total_name: Text,
 ) -> ShownAxis:
     """What an axis shows, and what is counted for it.
 
@@ -133,6 +138,7 @@ def answer_axis(
         ways: How sets of leaves are put together.
         codes: The codes that were named, if any were.
         groups: Groups of somebody's own, if there are some.
+        total_name: What its total is called where a part of its codes is shown beside it.
 
     Raises:
         QuestionError: There is no such code, or a group holds nothing or one code twice.
@@ -154,6 +160,8 @@ def answer_axis(
             kept = [at for at, code in enumerate(shown) if any(code.parts)]
             places, shown = [places[at] for at in kept], [shown[at] for at in kept]
         parents = _parents(axis, places)
+    if free and axis.total and not (codes is None and groups is None):
+        shown[-1] = replace(shown[-1], label=total_name)
     parts = [parts for code in shown for parts in code.parts]
     levels = needed_levels(variable, all_parts(parts))
     if groups is None and codes is None and free:

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from sdcensus.methods.notes import notes_for
+from sdcensus.model.published.census_facts import CensusFacts
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.delivery import DeliveredAxis, DeliveredTable
+from sdcensus.model.published.figures import FigureLimits
 from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.published.table import IN_PLACE, Mark, SparseTable, Table
 from sdcensus.model.quantities import decimal_text, number_text
@@ -44,6 +46,8 @@ def delivered(
     *,
     claims: Claims,
     source: Text,
+    census: CensusFacts,
+    limits: FigureLimits,
 ) -> DeliveredTable:
     """The table of an answer, with everything that its reader must know.
 
@@ -54,6 +58,8 @@ def delivered(
         verdict: What the policy says of them.
         claims: What the method says of itself.
         source: Who publishes it.
+        census: Which census it is from.
+        limits: When figures that rest on its numbers are unreliable.
     """
     spec = compiled.spec
     # A condition may need finer levels than those that were asked for: they are not the title.
@@ -70,6 +76,8 @@ def delivered(
         spec=spec if compiled.declared else None,
         source=source,
         support=cells.support,
+        census=census,
+        limits=limits,
     )
 
 

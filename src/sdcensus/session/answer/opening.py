@@ -103,6 +103,7 @@ def open_service(
         budgets=budgets,
         gate=gate,
         smallest_group=smallest,
+        planned=planned is not None,
     )
     progress("finding what can be offered", 0.8)
     _ = service.catalogue

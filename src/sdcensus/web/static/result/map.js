@@ -270,6 +270,7 @@ function messages(data) {
     data.measure === "share" && t("result.show.computed"),
     data.measure === "count" && t("result.map.counts_mislead"),
     gone > 0 && plural("result.map.withheld", gone),
+    data.several > 0 && plural("result.map.in_two", data.several),
   ].filter(Boolean);
   return texts.length > 0 && el("p", { class: "r-message" }, texts.join(" "));
 }
@@ -281,7 +282,8 @@ function legend(data, palette, how) {
   const lines = data.classes.map((one, at) => {
     const [from, to] = [number(one.from), number(one.to)];
     const range = from === to ? from : `${from} – ${to}`;
-    const words = one.count > 0 ? (how.share ? percentText(range) : range) : t("result.map.no_area");
+    const numbers = how.share ? percentText(range) : range;
+    const words = one.count > 0 ? numbers : `${numbers} (${t("result.map.no_area")})`;
     const style = { "background-color": palette[at] };
     return el("li", {}, el("i", { class: "r-swatch", style }), words);
   });
@@ -299,5 +301,10 @@ function legend(data, palette, how) {
 
 /** @param {Model} model @param {MapData} data */
 function describe(model, data) {
-  return t("result.map.description", { title: model.title, n: data.areas.length });
+  const { id } = data.dimension;
+  const about = model.dimensions
+    .filter((one) => one.id !== id && one.id in data.fixed)
+    .map((one) => t("result.chart.fixed", { dimension: one.label, category: one.labels[data.fixed[one.id]] }));
+  const title = [model.title, ...about].join(". ");
+  return t("result.map.description", { title, n: data.areas.length });
 }
