@@ -209,6 +209,7 @@ class Variable:
         level_labels: What levels are called where people read them, for those that have a label.
         continuous: Kept as a fixed-point number with ``decimals`` digits, besides its codes.
         label, description, topic, unit, role: What they say.
+        main: Of several geographies, the one where a unit is counted.
         map: File name of a GeoJSON map with the areas, for a geography.
         imputed: Whether the store has a column that says where the value was imputed.
         counts: The units whose number in each record its codes say, such as persons for the size
@@ -230,6 +231,7 @@ class Variable:
     unit: str = ""
     continuous: bool = False
     decimals: int = 0
+    main: bool = False
     map: str = ""
     imputed: bool = False
     counts: Entity | None = None

@@ -189,7 +189,7 @@ def too_large(spec: TableSpec, purpose: str) -> str:
 def area_axis(
     spec: TableSpec, named: str | None, *, how: str = "area=, on the command line --area"
 ) -> int:
-    """The position of the axis of areas: the named variable, else the first geography.
+    """The position of the axis of areas: the named variable, else the main or first geography.
 
     Refuses a table without such an axis.
 
@@ -200,9 +200,11 @@ def area_axis(
     """
     if named is not None:
         return spec.position(named)
-    for position, axis in enumerate(spec.axes):
-        if axis.variable.role is Role.GEOGRAPHY:
-            return position
+    areas = [
+        position for position, axis in enumerate(spec.axes) if axis.variable.role is Role.GEOGRAPHY
+    ]
+    if areas:
+        return min(areas, key=lambda position: not spec.axes[position].variable.main)
     shown = ", ".join(axis.variable.name for axis in spec.axes) or "none"
     raise SpecError(
         f"{spec.title}: no axis of the table is a geography. Its axes are: {shown}. Name the one"
