@@ -13,11 +13,6 @@ from pathlib import Path
 
 import numpy as np
 
-from sdcensus.session.census.census import Census, load, open_store
-from sdcensus.store.secrets import write_secret
-from sdcensus.testing.island import SECRET
-
-
 #: Region, province and commune of each commune.
 COMMUNES = (
     ("1", "11", "1101"),
