@@ -124,7 +124,7 @@ class Axis:
         """The leaves of a position, as something to compare."""
         for block, level in zip(self.blocks, self.levels, strict=False):
             if block.start <= position < block.start + block.size:
-                return (level.group_array == position - block.start).tobytes()
+                return bytes((level.group_array == position - block.start).tobytes())
         return b""
 
     def canonical(self) -> list[object]:

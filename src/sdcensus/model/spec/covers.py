@@ -248,14 +248,14 @@ def codes_by_name(axis: Axis) -> CodeNames:
         return members[level.name][at]
 
     unclear: dict[str, tuple[str, ...]] = {}
-    for code, where in places.items():
+    for text, where in places.items():
         own = [place for place in where if place[0].name in shown] or where
         if len(own) > 1 and len({records(level, at) for level, at in own}) > 1:
-            unclear[code] = tuple(level.name for level, _ in own)
-            del codes[code]
+            unclear[text] = tuple(level.name for level, _ in own)
+            del codes[text]
         for level, at in where:
-            for text in spellings(code, level.name):
-                codes.setdefault(text, (level, at))
+            for written in spellings(text, level.name):
+                codes.setdefault(written, (level, at))
     return CodeNames(codes, unclear)
 
 

@@ -186,6 +186,12 @@ def too_large(spec: TableSpec, purpose: str) -> str:
     )
 
 
+def geography_axes(spec: TableSpec) -> tuple[int, ...]:
+    """The positions of the axes whose codes are areas; that of the main geography first."""
+    areas = [at for at, axis in enumerate(spec.axes) if axis.variable.role is Role.GEOGRAPHY]
+    return tuple(sorted(areas, key=lambda at: not spec.axes[at].variable.main))
+
+
 def area_axis(
     spec: TableSpec, named: str | None, *, how: str = "area=, on the command line --area"
 ) -> int:
@@ -200,11 +206,9 @@ def area_axis(
     """
     if named is not None:
         return spec.position(named)
-    areas = [
-        position for position, axis in enumerate(spec.axes) if axis.variable.role is Role.GEOGRAPHY
-    ]
+    areas = geography_axes(spec)
     if areas:
-        return min(areas, key=lambda position: not spec.axes[position].variable.main)
+        return areas[0]
     shown = ", ".join(axis.variable.name for axis in spec.axes) or "none"
     raise SpecError(
         f"{spec.title}: no axis of the table is a geography. Its axes are: {shown}. Name the one"

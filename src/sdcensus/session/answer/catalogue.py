@@ -76,8 +76,9 @@ class OfferedPopulation:
 
     @property
     def areas(self) -> tuple[OfferedVariable, ...]:
-        """The variables whose codes are areas."""
-        return tuple(variable for variable in self.variables if variable.area)
+        """The variables whose codes are areas, the main geography first."""
+        areas = [variable for variable in self.variables if variable.area]
+        return tuple(sorted(areas, key=lambda area: not area.variable.main))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -70,7 +70,7 @@ class Facts(Confidential):
         areas: The levels of the main geography that lie in each other, finest first; empty
             without one.
         across: Its other levels, which cut across these.
-        variables: What such units can be tabulated by, areas aside.
+        variables: What such units can be tabulated by, the main areas aside.
         sex, age: Those of them, if they are found.
     """
 
@@ -97,7 +97,7 @@ def facts_of(census: Census) -> Facts:
     units = _count(census, of)
     if units == 0:
         raise SpecError(f"The store has no {of.plural}, so there is nothing to recommend.")
-    places = area_variables(schema)
+    places = main_areas(schema)
     variables = tuple(variable for variable in schema.usable(of) if variable not in places)
     levels = areas_of(census, of)
     areas = nested(levels)
@@ -110,6 +110,15 @@ def facts_of(census: Census) -> Facts:
         _named(variables, _AGE),
         tuple(level for level in levels if level not in areas),
     )
+
+
+def main_areas(schema: Schema) -> tuple[Variable, ...]:
+    """The areas in which units are counted, and the grids: what tables are drawn up for.
+
+    Other geographies, such as places of work and of birth, are what such units are tabulated by.
+    """
+    others = schema.geographies[1:]
+    return tuple(variable for variable in area_variables(schema) if variable not in others)
 
 
 def areas_of(census: Census, of: Entity) -> tuple[AreaLevel, ...]:

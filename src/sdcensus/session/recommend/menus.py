@@ -18,7 +18,6 @@ from sdcensus.model.policy.policy import (
     UserRole,
     VariableRule,
     WhenSparse,
-    area_variables,
     menu_of,
 )
 from sdcensus.model.schema.schema import Schema
@@ -26,7 +25,7 @@ from sdcensus.model.schema.variable import Entity, Role, Variable
 from sdcensus.risk.looks.budget import LookBudget, look_budgets
 from sdcensus.session.gate.tied_units import without_ties
 from sdcensus.session.looks.budget import LIMIT, budget_in, menus_of
-from sdcensus.session.recommend.facts import AreaLevel, Facts, level_up_to
+from sdcensus.session.recommend.facts import AreaLevel, Facts, level_up_to, main_areas
 from sdcensus.session.recommend.noise import (
     LARGEST_VARIANCE,
     Burden,
@@ -100,7 +99,7 @@ def first_policy(facts: Facts, schema: Schema, name: str) -> Policy:
 
 def _grids(schema: Schema) -> Iterator[VariableRule]:
     """Squares of a grid cut across areas: differences of both would be people."""
-    for variable in area_variables(schema):
+    for variable in main_areas(schema):
         if variable != schema.geography:
             yield VariableRule(variable=variable.name, offered=False)
 
@@ -177,7 +176,7 @@ def _narrowed(trial: _Trial, facts: Facts, most: float) -> _Trial:
         offered = [
             variable.variable
             for variable in menu_of(trial.policy, schema, of=of).variables
-            if variable.variable not in area_variables(schema)
+            if variable.variable not in main_areas(schema)
             and variable.variable not in (facts.age, facts.sex)
         ]
         larger = [variable for variable in offered if variable.entity is not of]
@@ -238,7 +237,7 @@ def _with_fewer(
 def _opened(base: Policy, schema: Schema, area: AreaLevel | None, dimensions: int) -> Policy:
     """The policy for everybody: up to so many variables, and no areas finer than these."""
     rules = {variable.variable: variable for variable in base.variables}
-    for variable in area_variables(schema):
+    for variable in main_areas(schema):
         old = rules.get(variable.name, VariableRule(variable=variable.name))
         if area is not None and variable.name == area.variable.name:
             rules[variable.name] = replace(old, finest_level=area.level.name)
@@ -275,7 +274,11 @@ def _rules(facts: Facts, schema: Schema) -> Iterator[VariableRule]:
     coarse = _for_sensitive(facts)
     for variable in facts.variables:
         levels = finest_first(variable.plain_levels)
-        fits = [level for level in levels if facts.units / len(level.codes) >= MEAN_CATEGORY]
+        # Tables of two geographies, such as homes by places of work, are far sparser.
+        beside = len(facts.areas[-1].units) if variable in schema.geographies and facts.areas else 1
+        fits = [
+            level for level in levels if facts.units / (len(level.codes) * beside) >= MEAN_CATEGORY
+        ]
         finest = fits[0] if fits else levels[-1]
         sensitive = variable.role is Role.SENSITIVE
         rule = VariableRule(
