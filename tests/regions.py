@@ -13,6 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
+from sdcensus.session.census.census import Census, load, open_store
+from sdcensus.store.secrets import write_secret
+from sdcensus.testing.island import SECRET
+
 #: Region, province and commune of each commune.
 COMMUNES = (
     ("1", "11", "1101"),
@@ -133,6 +137,16 @@ def write_regions(folder: Path, *, unique: bool = False, people: int = 2_000) ->
     _write(folder / "persons.csv", ["pid", "hid", "sex", "age", "work", "born"], persons)
     (folder / "census.toml").write_text(_SCHEMA, encoding="utf-8")
     return folder / "census.toml"
+
+
+def regions(folder: Path, *, unique: bool = False, people: int = 2_000) -> Census:
+    """The country, loaded; a folder that does not exist is made."""
+    folder.mkdir(parents=True, exist_ok=True)
+    schema = write_regions(folder, unique=unique, people=people)
+    secret = folder / "office.secret"
+    write_secret(SECRET, secret)
+    load(schema, folder / "census.store", secret=secret)
+    return open_store(folder / "census.store")
 
 
 def _name(at: int, level: str) -> str:

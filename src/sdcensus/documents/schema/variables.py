@@ -121,7 +121,8 @@ def _choose_main(
         return
     own = [at for _, at in areas if result.variables[at].name in said]
     main = own[0] if own else min(areas)[1]
-    result.variables[main] = replace(result.variables[main], main=True)
+    for _, at in areas:
+        result.variables[at] = replace(result.variables[at], main=at == main)
 
 
 def _file_name_problem(name: str, others: Iterable[str]) -> str:

@@ -274,10 +274,10 @@ def _rules(facts: Facts, schema: Schema) -> Iterator[VariableRule]:
     coarse = _for_sensitive(facts)
     for variable in facts.variables:
         levels = finest_first(variable.plain_levels)
-        # Tables of two geographies, such as homes by places of work, are far sparser.
-        beside = len(facts.areas[-1].units) if variable in schema.geographies and facts.areas else 1
+        # Homes by places of work are far sparser: areas of one level times those of another.
+        power = 2 if variable in schema.geographies else 1
         fits = [
-            level for level in levels if facts.units / (len(level.codes) * beside) >= MEAN_CATEGORY
+            level for level in levels if facts.units / len(level.codes) ** power >= MEAN_CATEGORY
         ]
         finest = fits[0] if fits else levels[-1]
         sensitive = variable.role is Role.SENSITIVE
