@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -84,13 +83,6 @@ def test_counts_are_those_of_the_same_census_with_unique_codes(
 ) -> None:
     own, other = where or (None, None)
     assert counts(plain, by, own, engine) == counts(unique, by, other, "memory")
-
-
-@pytest.mark.skipif(find_spec("pyspark") is None, reason="pyspark is not installed")
-def test_spark_counts_them_as_well(plain: Census, unique: Census) -> None:
-    by = ("home@region+province+commune", "work@province")
-    own, other = ("born@region == '11'", "born@region == 'r11'")
-    assert counts(plain, by, own, "spark") == counts(unique, by, other, "memory")
 
 
 def test_cells_of_two_levels_are_two_questions(plain: Census) -> None:
