@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from sdcensus.client import connect
+from sdcensus.errors import QuestionError
 from sdcensus.model.policy.policy import Limits, OnlineRules, Policy
 from sdcensus.model.schema.variable import Entity
 from sdcensus.session.answer import TableService
@@ -118,6 +119,13 @@ def test_programs_name_levels(country: Place) -> None:
     assert answer.table is not None
     same = asked(country, "work@region", where="home@province == 11")
     assert answer.table.values.reshape(-1).tolist() == same["value"]
+    # A level alone is one of the main geography.
+    (table,) = compile_program("TABLE t AS COUNT OF person AREABREAK region", schema).tables
+    assert table.question.by == ("home@region",)
+    with pytest.raises(
+        QuestionError, match=r"'11' is a code of home@province, home@region\. Write"
+    ):
+        compile_program("TABLE t AS COUNT OF person FOR home = 11", schema)
 
 
 def test_an_intruder_walks_through_every_geography(country: Place) -> None:

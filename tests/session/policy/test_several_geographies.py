@@ -25,6 +25,7 @@ from sdcensus.model.policy.policy import (
 )
 from sdcensus.model.published.table import Mark, Table
 from sdcensus.model.secret import Purpose
+from sdcensus.model.spec.axis import Axis
 from sdcensus.model.spec.headings import table_heading
 from sdcensus.model.spec.table_spec import TableSpec, area_axis
 from sdcensus.session.census.census import Census
@@ -86,7 +87,7 @@ def test_small_areas_of_every_geography_are_withheld(census: Census) -> None:
     assert {each.variable.name for each in needed_axes(census, rules, wanted)} == {"home", "work"}
 
 
-def needed_axes(census: Census, rules: OnlineRules, wanted: TableSpec) -> list[object]:
+def needed_axes(census: Census, rules: OnlineRules, wanted: TableSpec) -> list[Axis]:
     tables = needed(policy(census, online=rules), wanted)
     assert all(len(table.axes) == 1 for table in tables)
     return [table.axes[0] for table in tables]
