@@ -91,13 +91,35 @@ def area(at: int, level: str, *, unique: bool) -> str:
     return f"{level[0]}{code}" if unique else code
 
 
-def write_regions(folder: Path, *, unique: bool = False, people: int = 2_000) -> Path:
+_DWELLINGS = """
+[entity.dwelling]
+id = ["did"]
+
+[files.dwelling]
+path = "dwellings.csv"
+entity = "dwelling"
+
+[variable.site]
+file = "dwelling"
+role = "geography"
+codes = "places.csv"
+
+[variable.walls]
+file = "dwelling"
+codes = { 1 = "Wood", 2 = "Stone" }
+"""
+
+
+def write_regions(
+    folder: Path, *, unique: bool = False, people: int = 2_000, dwellings: int = 0
+) -> Path:
     """Write schema, gazetteer, map and files of the country.
 
     Args:
         folder: An existing folder.
         unique: Whether codes get the letter of their level in front, so that none repeats.
         people: How many persons there are.
+        dwellings: How many dwellings there are, which nobody is linked to.
     """
     gazetteer = [
         [word for level in LEVELS for word in (area(at, level, unique=unique), _name(at, level))]
@@ -135,14 +157,23 @@ def write_regions(folder: Path, *, unique: bool = False, people: int = 2_000) ->
         birth = area(born, "commune", unique=unique)
         persons.append([f"p{at}", f"h{at // 2}", 1 + int(draw.integers(2)), age, place, birth])
     _write(folder / "persons.csv", ["pid", "hid", "sex", "age", "work", "born"], persons)
-    (folder / "census.toml").write_text(_SCHEMA, encoding="utf-8")
+    if dwellings:
+        rows = [
+            [f"d{at}", area(int(draw.integers(count)), "commune", unique=unique), 1 + at % 2]
+            for at in range(dwellings)
+        ]
+        _write(folder / "dwellings.csv", ["did", "site", "walls"], rows)
+    text = _SCHEMA + _DWELLINGS * bool(dwellings)
+    (folder / "census.toml").write_text(text, encoding="utf-8")
     return folder / "census.toml"
 
 
-def regions(folder: Path, *, unique: bool = False, people: int = 2_000) -> Census:
+def regions(
+    folder: Path, *, unique: bool = False, people: int = 2_000, dwellings: int = 0
+) -> Census:
     """The country, loaded; a folder that does not exist is made."""
     folder.mkdir(parents=True, exist_ok=True)
-    schema = write_regions(folder, unique=unique, people=people)
+    schema = write_regions(folder, unique=unique, people=people, dwellings=dwellings)
     secret = folder / "office.secret"
     write_secret(SECRET, secret)
     load(schema, folder / "census.store", secret=secret)

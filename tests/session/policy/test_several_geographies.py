@@ -158,6 +158,19 @@ def test_advice_offers_further_geographies_where_tables_of_two_bear_them(census:
     assert all(by[0].startswith("home") for by in crossed)
 
 
+@pytest.mark.parametrize("product", ["programme", "builder"])
+def test_advice_knows_in_which_areas_each_kind_of_unit_is_counted(
+    tmp_path: Path, product: str
+) -> None:
+    """Dwellings that nobody is linked to have areas of their own, and people theirs."""
+    census = regions(tmp_path, dwellings=900)
+    assert [area.name for area in census.schema.geographies] == ["home", "born", "work", "site"]
+    report = recommend(census, product)
+    by = {table.table.name: table.table.by for table in report.tables}
+    assert by["dwellings-walls"][0].startswith("site")
+    assert by["age-by-sex"][0].startswith("home")
+
+
 def test_rounding_by_area_takes_the_main_geography(census: Census) -> None:
     by = ("work@region", "home@region")
     named = SemiControlledRounding(3, to=ControlledTotal.AREAS, area="home", secret=SECRET)

@@ -102,8 +102,9 @@ def _choose_main(
 ) -> None:
     """Of several geographies, mark the one where units are counted.
 
-    It is the one that says so, else that of the largest units, else the first: a dwelling stands
-    where its people live, and where they work is said of each of them.
+    It is the one that says so, else the one that most kinds of units have, else that of the largest
+    units, else the first: a dwelling stands where its people live, and where they work is said of
+    each of them; but dwellings that nobody is linked to say nothing about people.
     """
     said = [name for name, section in sections.items() if section.main]
     for name in said[1:]:
@@ -112,16 +113,18 @@ def _choose_main(
             f"{said[0]!r} is the main geography already. Units are counted in one place: say"
             " main = true once.",
         )
-    areas = [
-        (len(units.lineage(variable.entity)), at)
-        for at, variable in enumerate(result.variables)
-        if variable.role is Role.GEOGRAPHY
-    ]
+    kinds = [spec.entity for spec in units.entities]
+
+    def order(at: int) -> tuple[bool, int, int, int]:
+        variable = result.variables[at]
+        having = sum(variable.entity in units.lineage(kind) for kind in kinds)
+        return variable.name not in said, -having, len(units.lineage(variable.entity)), at
+
+    areas = [at for at, variable in enumerate(result.variables) if variable.role is Role.GEOGRAPHY]
     if len(areas) < 2 or any(name in result.broken for name in said):
         return
-    own = [at for _, at in areas if result.variables[at].name in said]
-    main = own[0] if own else min(areas)[1]
-    for _, at in areas:
+    main = min(areas, key=order)
+    for at in areas:
         result.variables[at] = replace(result.variables[at], main=at == main)
 
 

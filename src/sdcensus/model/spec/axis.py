@@ -116,7 +116,7 @@ class Axis:
         if not places:
             known = [code.code for code in self.codes]
             raise UnknownName("code", code, known=known, where=f"Axis {self.name!r}: ")
-        if len({self._leaves(at) for at in places}) > 1:
+        if len(places) > 1 and len({self._leaves(at) for at in places}) > 1:
             raise SpecError(several_levels(code, [self.codes[at].level for at in places]))
         return places[0]
 

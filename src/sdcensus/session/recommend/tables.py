@@ -149,10 +149,10 @@ def _wishes(schema: Schema, facts: Facts, policy: Policy, *, crossed: bool) -> I
         beside = [axis for axis in (sex, broad if crossed else None) if axis is not None]
         name = "-".join([variable.name, *(axis[0].name for axis in beside)])
         yield _Wish(name, facts.of, (own, *beside))
-    places = main_areas(schema)
     for kind in (entity.entity for entity in schema.entities):
         if kind is facts.of:
             continue
+        places = main_areas(schema, kind)
         for variable in schema.usable(kind):
             own = _axis(variable, MOST_CODES, policy, kind)
             if own is not None and variable.entity is kind and variable not in places:

@@ -12,7 +12,7 @@ from sdcensus.model.quantities import share_text
 from sdcensus.model.schema.identities import ties_of
 from sdcensus.risk.groups.broken_down import LARGEST_HOUSEHOLD
 from sdcensus.risk.looks.chance import large_variance
-from sdcensus.session.recommend.facts import Facts, main_areas
+from sdcensus.session.recommend.facts import Facts
 from sdcensus.session.recommend.noise import LARGEST_VARIANCE, Noise
 from sdcensus.session.recommend.tables import TableDesign
 
@@ -106,7 +106,7 @@ def policy_reasons(policy: Policy, facts: Facts, plan: Plan) -> Iterator[tuple[s
 def _variable_reasons(policy: Policy) -> Iterator[tuple[str, str]]:
     """The rules on variables; those that say the same about several of them together."""
     names: dict[tuple[str, str], list[str]] = {}
-    places = {area.name for area in main_areas(policy.schema)}
+    places = {grid.variable for grid in policy.schema.grids}
     for rule in policy.variables:
         if not rule.offered:
             why = (
