@@ -169,11 +169,20 @@ def write_regions(
 
 
 def regions(
-    folder: Path, *, unique: bool = False, people: int = 2_000, dwellings: int = 0
+    folder: Path,
+    *,
+    unique: bool = False,
+    people: int = 2_000,
+    dwellings: int = 0,
+    homes_on_map: bool = True,
 ) -> Census:
     """The country, loaded; a folder that does not exist is made."""
     folder.mkdir(parents=True, exist_ok=True)
     schema = write_regions(folder, unique=unique, people=people, dwellings=dwellings)
+    if not homes_on_map:
+        before, name, after = schema.read_text(encoding="utf-8").partition("[variable.home]")
+        after = after.replace('map = "places.geojson"\n', "", 1)
+        schema.write_text(f"{before}{name}{after}", encoding="utf-8")
     secret = folder / "office.secret"
     write_secret(SECRET, secret)
     load(schema, folder / "census.store", secret=secret)
