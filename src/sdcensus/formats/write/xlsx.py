@@ -45,15 +45,16 @@ class PageLayout:
 def choose_layout(table: DeliveredTable) -> PageLayout:
     """Areas go down the rows, or the first axis where there are none; the others side by side.
 
-    Where those would make too many columns, the first of them go down the rows as well, below each
-    area. A table that says how many of its axes stand in rows is laid out as it says.
+    Of homes by places of work the first go down the rows. Where the others would make too many
+    columns, the first of them go down the rows as well, below each area. A table that says how many
+    of its axes stand in rows is laid out as it says.
     """
     every = range(len(table.axes))
     if table.rows is not None:
         if not 0 <= table.rows <= len(table.axes):
             raise SpecError(f"{table.name}: {table.rows} of {len(table.axes)} axes stand in rows.")
         return PageLayout(tuple(every[: table.rows]), tuple(every[table.rows :]))
-    down = [at for at in every if table.axes[at].geography] or list(every[:1])
+    down = [at for at in every if table.axes[at].geography][:1] or list(every[:1])
     across = [at for at in every if at not in down]
     while across and math.prod(len(table.axes[at]) for at in across) > MOST_ACROSS:
         down.append(across.pop(0))

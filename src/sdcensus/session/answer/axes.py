@@ -11,7 +11,14 @@ from sdcensus.errors import QuestionError, told, unknown
 from sdcensus.model.policy.policy import Policy
 from sdcensus.model.published.delivery import NO_PARENT, parents_of
 from sdcensus.model.schema.variable import Variable
-from sdcensus.model.spec.axis import TOTAL, Axis, AxisCode, make_axis
+from sdcensus.model.spec.axis import (
+    TOTAL,
+    Axis,
+    AxisCode,
+    make_axis,
+    several_levels,
+    spellings,
+)
 from sdcensus.model.spec.covers import (
     WHOLE,
     CountedAxis,
@@ -239,7 +246,8 @@ def _chosen(axis: Axis, codes: tuple[str, ...]) -> list[int]:
     by_code: dict[str, list[int]] = {}
     for at, axis_code in enumerate(axis.codes):
         by_code.setdefault(axis_code.code, []).append(at)
-        by_code.setdefault(f"{axis_code.level}:{axis_code.code}", []).append(at)
+        for text in spellings(axis_code.code, axis_code.level):
+            by_code.setdefault(text, []).append(at)
     positions = {len(axis.codes) - 1} if axis.total else set()
     for at, code in enumerate(codes):
         if code not in by_code:
@@ -279,13 +287,16 @@ def _grouped(
             ),
             place=f"groups.{variable.name}",
         )
-    codes = codes_by_name(axis)
+    named = codes_by_name(axis)
+    codes = named.codes
     arrays = {level.name: level.group_array for level in variable.levels()}
     for number, group in enumerate(groups):
         place = f"groups.{variable.name}[{number}]"
         mask = np.zeros(len(variable.codes), dtype=bool)
         for at, code in enumerate(group.codes):
             here = f"{place}.codes[{at}]"
+            if code in named.unclear:
+                raise QuestionError(several_levels(code, named.unclear[code]), place=here)
             if code not in codes:
                 raise QuestionError(unknown("code", code, codes, of=variable.name), place=here)
             level, position = codes[code]

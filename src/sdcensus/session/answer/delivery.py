@@ -189,7 +189,7 @@ def level_label(variable: Variable, level: Level) -> Text:
 def axis_label(axis: Axis) -> Text:
     """What an axis is called: areas by their level (parishes are no enumeration districts)."""
     variable = axis.variable
-    if variable.role is Role.GEOGRAPHY and len(axis.levels) == 1:
+    if variable.called_by_level and len(axis.levels) == 1:
         return level_label(variable, axis.levels[0])
     return variable.label or Text.of(variable_heading(variable))
 
@@ -206,7 +206,7 @@ def _heading(axis: Axis, language: str) -> str:
     names = [level_label(variable, level).show(language) for level in axis.levels]
     if names == [label] or [level.name for level in axis.levels] == [variable.leaf_level]:
         return label
-    if variable.role is Role.GEOGRAPHY:
+    if variable.called_by_level:
         return " / ".join(names)
     # In the middle of a sentence, and after the name of the variable.
     return f"{label} ({', '.join(inside_sentence(name) for name in names)})"

@@ -106,7 +106,7 @@ def policy_reasons(policy: Policy, facts: Facts, plan: Plan) -> Iterator[tuple[s
 def _variable_reasons(policy: Policy) -> Iterator[tuple[str, str]]:
     """The rules on variables; those that say the same about several of them together."""
     names: dict[tuple[str, str], list[str]] = {}
-    places = {area.name for area in policy.areas}
+    places = {grid.variable for grid in policy.schema.grids}
     for rule in policy.variables:
         if not rule.offered:
             why = (

@@ -28,6 +28,8 @@ const shapes = new Map();
  */
 export function mapView(shown, chosen) {
   const box = el("div", { class: "r-map" });
+  const areas = shown.model.dimensions.filter((one) => one.geo).map((one) => one.id);
+  let asked = chosen.area !== undefined;
   const show = () => {
     const focused = /** @type {any} */ (document.activeElement)?.dataset?.focus;
     const data = mapOf(shown.model, shown.view, chosen);
@@ -53,8 +55,17 @@ export function mapView(shown, chosen) {
     const drawn = { view: null };
     const point = (/** @type {number} */ at) => drawn.view?.signal("pointed", at).runAsync();
     const change = (/** @type {any} */ part) => {
+      asked = asked || part.area !== undefined;
       Object.assign(chosen, part);
       show();
+    };
+    // Of several geographies the first that has a map, unless somebody asks for another.
+    const other = () => {
+      const next = areas[areas.indexOf(data.dimension.id) + 1];
+      if (asked || next === undefined) return false;
+      chosen.area = next;
+      show();
+      return true;
     };
     fill(
       box,
@@ -68,7 +79,7 @@ export function mapView(shown, chosen) {
       ),
     );
     focusAgain(box, focused);
-    requestAnimationFrame(() => drawMap(place, shown, data, { colours, palette, text, drawn }));
+    requestAnimationFrame(() => drawMap(place, shown, data, { colours, palette, text, drawn, other }));
   };
   show();
   whenThemeChanges(box, show);
@@ -76,12 +87,13 @@ export function mapView(shown, chosen) {
 }
 
 /** @param {HTMLElement} place @param {any} shown @param {MapData} data @param {any} of */
-async function drawMap(place, shown, data, { colours, palette, text, drawn }) {
+async function drawMap(place, shown, data, { colours, palette, text, drawn, other }) {
   let found;
   try {
     found = await shapesOf(shown.model, data);
   } catch (problem) {
     const missing = /** @type {any} */ (problem).status === 404;
+    if (missing && other()) return;
     const words = t(missing ? "result.map.no_shapes" : "result.map.failed");
     fill(place, el("p", { class: "r-empty" }, words));
     return;
@@ -238,6 +250,9 @@ function onPlane(collection) {
  * @param {(part: any) => void} change
  */
 function controls({ model, view }, data, chosen, change) {
+  const areas = model.dimensions.filter((one) => one.geo).map((one) => {
+    return { value: one.id, label: one.label };
+  });
   const measures = [
     { value: "share", label: t("result.map.share") },
     { value: "count", label: t("result.map.count") },
@@ -249,6 +264,10 @@ function controls({ model, view }, data, chosen, change) {
   return el(
     "div",
     { class: "r-controls" },
+    areas.length > 1 &&
+      choice("map-area", t("result.map.areas"), areas, data.dimension.id, (area) =>
+        change({ area, level: undefined, fixed: undefined }),
+      ),
     fixedChoices(model, view, data.fixed, "map", (fixed) => change({ fixed })),
     data.shares &&
       choice("map-measure", t("result.map.measure"), measures, data.measure, (measure) =>
