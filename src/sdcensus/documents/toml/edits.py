@@ -96,6 +96,13 @@ def comments_of(text: str, path: KeyPath) -> tuple[Comment, ...]:
     return tuple(_Editor(text).comments(path))
 
 
+def comments_by_table(text: str) -> dict[KeyPath, tuple[Comment, ...]]:
+    """The comments of every table that has a name in brackets."""
+    editor = _Editor(text)
+    paths = [table.path for table in editor.places.tables]
+    return {path: tuple(editor.comments(path)) for path in paths}
+
+
 def without_comments(text: str, path: KeyPath, unwanted: Callable[[str], bool]) -> str:
     """The document without those comments of a table that are not wanted any more."""
     editor = _Editor(text)
@@ -127,11 +134,15 @@ def _applied(text: str, pieces: list[_Piece]) -> str:
 
 def _value_at(data: Any, path: KeyPath) -> Any:
     for step in path:
-        known = range(len(data)) if isinstance(data, list) else data
+        known: Any = range(len(data)) if isinstance(data, list) else data
         if not isinstance(data, list | dict) or step not in known:
             return _ABSENT
-        data = data[step]
+        data = _member(data, step)
     return data
+
+
+def _member(data: Any, step: str | int) -> Any:
+    return data[step]
 
 
 def _same(left: object, right: object) -> bool:
@@ -263,7 +274,9 @@ class _Editor:
         whole = deepcopy(_value_at(self.data, around))
         holder = whole
         for step in path[len(around) : -1]:
-            holder = holder[step] if isinstance(holder, list) else holder.setdefault(step, {})
+            holder = (
+                _member(holder, step) if isinstance(holder, list) else holder.setdefault(step, {})
+            )
         holder[path[-1]] = value
         setting = self.places.settings[around]
         return _Piece(setting.value, setting.end, toml(whole))
