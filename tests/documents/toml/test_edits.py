@@ -46,7 +46,8 @@ def documents(draw: st.DrawFn) -> str:
         note()
         text = toml(value)
         if isinstance(value, str) and draw(st.booleans()) and "'" not in value and value:
-            text = f"'''\n{value}'''" if value.isprintable() or "\n" in value else text
+            plain = all(sign.isprintable() or sign == "\n" for sign in value)
+            text = f"'''\n{value}'''" if plain else text
         if isinstance(value, list) and draw(st.booleans()):
             text = "[  # open\n" + "".join(f"  {toml(item)}, # x\n" for item in value) + "]"
         if isinstance(value, dict) and value and draw(st.booleans()):

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 import tomllib
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from sdcensus.documents.toml.lines import (
@@ -62,7 +63,7 @@ def with_setting(text: str, path: KeyPath, value: object) -> str:
         b = 3  # why
         c = 2
     """
-    if value == {} and _value_at(tomllib.loads(text), path) is _ABSENT:
+    if value == {} and not has_setting(tomllib.loads(text), path):
         return text
     for _ in range(_MOST_PIECES):
         # Each piece is found in the text that the one before it left.
@@ -75,9 +76,13 @@ def with_setting(text: str, path: KeyPath, value: object) -> str:
 
 def without_setting(text: str, path: KeyPath) -> str:
     """The document without a setting or table; as it is if there is none."""
-    if _value_at(tomllib.loads(text), path) is _ABSENT:
-        return text
-    return _applied(text, list(_Editor(text).remove(path)))
+    editor = _Editor(text)
+    return _applied(text, list(editor.remove(path))) if has_setting(editor.data, path) else text
+
+
+def has_setting(data: Mapping[str, Any], path: KeyPath) -> bool:
+    """Whether the values of a document have a setting or table."""
+    return _value_at(data, path) is not _ABSENT
 
 
 def with_table(text: str, path: KeyPath, values: Mapping[str, object]) -> str:
@@ -297,26 +302,38 @@ class _Editor:
             yield from self._comments_between(start, self._body_end(table))
 
     def _comments_between(self, start: int, end: int) -> Iterator[Comment]:
-        taken = [
-            (setting.start, setting.end)
-            for setting in self.places.settings.values()
-            if not setting.inside
-        ]
-        taken += [(table.start, table.end) for table in self.places.tables]
-        ends = {self._line_start(last): last for _, last in taken}
         at = start
         while at < end:
             line_end = self._line_end(at)
             stop = line_end - 1 if self.text[line_end - 1 : line_end] == "\n" else line_end
-            if at in ends:
-                rest = self.text[ends[at] : stop]
+            behind = self._last_of_line.get(at)
+            if behind is not None:
+                rest = self.text[behind:stop]
                 if rest.lstrip().startswith("#"):
-                    yield Comment(ends[at], stop, rest.strip(), alone=False)
-            elif self.text[at:stop].lstrip().startswith("#") and not any(
-                first < at < last for first, last in taken
-            ):
+                    yield Comment(behind, stop, rest.strip(), alone=False)
+            elif self.text[at:stop].lstrip().startswith("#") and not self._in_value(at):
                 yield Comment(at, stop, self.text[at:stop].strip(), alone=stop < line_end)
             at = line_end
+
+    @cached_property
+    def _taken(self) -> list[tuple[int, int]]:
+        """Where settings and names of tables stand, in their order."""
+        settings = [
+            (setting.start, setting.end)
+            for setting in self.places.settings.values()
+            if not setting.inside
+        ]
+        return sorted([*settings, *((table.start, table.end) for table in self.places.tables)])
+
+    @cached_property
+    def _last_of_line(self) -> dict[int, int]:
+        """Where the last thing of a line ends, by the beginning of the line."""
+        return {self._line_start(end): end for _, end in self._taken}
+
+    def _in_value(self, at: int) -> bool:
+        """Whether a place lies inside a value of several lines."""
+        before = bisect_left(self._taken, (at, 0)) - 1
+        return before >= 0 and self._taken[before][1] > at
 
     # ------------------------------------------------------------ places
 
@@ -331,20 +348,13 @@ class _Editor:
     def _line_piece(self, start: int, end: int) -> _Piece:
         return _Piece(self._line_start(start), self._line_end(end), "")
 
-    def _table_end(self, table: TablePlace) -> int:
-        """Where the next table begins."""
-        later = [other.start for other in self.places.tables if other.start > table.start]
-        return min(later, default=len(self.text))
-
     def _body_end(self, table: TablePlace) -> int:
         """Behind the line of the last setting of a table, or of its name."""
-        stop = self._table_end(table)
-        ends = [
-            setting.end
-            for setting in self.places.settings.values()
-            if table.end <= setting.start < stop
-        ]
-        return self._line_end(max(ends, default=table.end))
+        names = [other.start for other in self.places.tables]
+        later = bisect_right(names, table.start)
+        stop = names[later] if later < len(names) else len(self.text) + 1
+        last = self._taken[bisect_left(self._taken, (stop, 0)) - 1]
+        return self._line_end(max(last[1], table.end))
 
     def _root_end(self) -> int:
         first = min((table.start for table in self.places.tables), default=len(self.text))

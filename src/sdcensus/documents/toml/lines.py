@@ -222,6 +222,13 @@ _LONG_BASIC = re.compile(r'"""(?:[^"\\]|\\.|"{1,2}(?!"))*"{3,5}', re.DOTALL)
 _LONG_LITERAL = re.compile(r"'''(?:[^']|'{1,2}(?!'))*'{3,5}")
 
 
+def _key(word: str) -> str:
+    """A name without its quotes."""
+    if word[:1] not in "\"'" or not word:
+        return word
+    return word[1:-1] if "\\" not in word else str(tomllib.loads(f"key = {word}")["key"])
+
+
 @dataclass(slots=True)
 class _Scanner:
     """Walks over valid TOML and notes lines and places."""
@@ -276,7 +283,7 @@ class _Scanner:
         while True:
             self._skip(_BLANK)
             word = self._take(_BARE, _BASIC, _LITERAL)
-            keys.append(tomllib.loads(f"key = {word}")["key"] if word[:1] in "\"'" else word)
+            keys.append(_key(word))
             self._skip(_BLANK)
             if not self.text.startswith(".", self.at):
                 return keys

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from sdcensus.documents.schema.code_table_edits import (
@@ -22,6 +24,7 @@ from sdcensus.session.schema_editing.settings import (
     section_of,
     spoken,
     with_level_label,
+    without_level_label,
 )
 from sdcensus.session.schema_editing.working_copy import WorkingCopy
 
@@ -50,7 +53,7 @@ class CodeRow:
     line: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CodeRows:
     """The rows of a code list, and the file in which they stand; a problem if they cannot be read.
 
@@ -62,10 +65,10 @@ class CodeRows:
     plain: bool = False
     problem: str = ""
 
-    @property
-    def groups(self) -> frozenset[str]:
-        """Codes that are the parents of others."""
-        return frozenset(row.parent for row in self.rows if row.parent)
+    @cached_property
+    def groups(self) -> Mapping[str, int]:
+        """Codes that are the parents of others, with how many these are."""
+        return Counter(row.parent for row in self.rows if row.parent)
 
 
 def code_rows(copy: WorkingCopy, name: str, tree: int = OWN_TREE) -> CodeRows:
@@ -278,7 +281,7 @@ def without_grouping(copy: WorkingCopy, name: str, tree: int) -> WorkingCopy:
     gone = section.hierarchy[tree]
     copy = copy.with_setting(("variable", name, "hierarchy", tree), None)
     for level in {gone.name, *gone.levels}:
-        copy = with_level_label(copy, name, level, {})
+        copy = without_level_label(copy, name, level)
     file = copy.path.parent / gone.codes
     lists = {path: content for path, content in copy.lists.items() if path != file or path.exists()}
     return replace(copy, lists=lists)
@@ -326,7 +329,8 @@ def with_group(
     copy = _edited(copy, listed, CodeTableChange(cells, added=added))
     # A group without codes would be taken for a code.
     listed = code_rows(copy, name, tree)
-    empty = {row.line for row in listed.rows if row.code in before - listed.groups}
+    left = set(before) - set(listed.groups)
+    empty = {row.line for row in listed.rows if row.code in left}
     return _edited(copy, listed, CodeTableChange(removed=empty)) if empty else copy
 
 

@@ -66,8 +66,17 @@ def languages_of(copy: WorkingCopy) -> Languages:
 
 
 def spoken(values: Mapping[str, str], old: object, languages: Languages) -> object:
-    """A text as it is written: plain where it is in the first language only and was plain."""
-    said = {language: " ".join(text.split()) for language, text in values.items() if text.strip()}
+    """A text with some languages changed, as it is written; ``None`` if nothing is left of it.
+
+    Plain where it is in the first language only and was plain.
+    """
+    before = old if isinstance(old, dict) else {languages.first: old} if old else {}
+    texts = {**before, **values}
+    said = {
+        language: " ".join(text.split())
+        for language, text in texts.items()
+        if isinstance(text, str) and text.strip()
+    }
     if not said:
         return None
     if set(said) == {languages.first} and not isinstance(old, dict):
@@ -102,7 +111,9 @@ def with_bounds(
     if bounds is None:
         levels.pop(level, None)
     copy = copy.with_setting(("variable", name, "levels"), levels or None)
-    return with_level_label(copy, name, level, label if bounds is not None else {})
+    if bounds is None:
+        return without_level_label(copy, name, level)
+    return with_level_label(copy, name, level, label)
 
 
 def with_level_label(
@@ -113,10 +124,16 @@ def with_level_label(
     labels = dict(labels) if isinstance(labels, dict) else {}
     said = spoken(label, labels.get(level), languages_of(copy))
     if said is None:
-        labels.pop(level, None)
-    else:
-        labels[level] = said
+        return without_level_label(copy, name, level)
+    labels[level] = said
     return copy.with_setting(("variable", name, "level_labels"), labels or None)
+
+
+def without_level_label(copy: WorkingCopy, name: str, level: str) -> WorkingCopy:
+    """A level that readers see by its name."""
+    labels = copy.variables[name].get("level_labels", {})
+    left = {key: text for key, text in labels.items() if key != level}
+    return copy.with_setting(("variable", name, "level_labels"), left or None)
 
 
 def with_census(copy: WorkingCopy, setting: str, value: object) -> WorkingCopy:

@@ -7,7 +7,7 @@ from typing import Any
 
 from sdcensus.documents.schema.document import schema_from_document
 from sdcensus.documents.schema.sections import VariableSection
-from sdcensus.documents.toml.lines import KeyPath, section_name
+from sdcensus.documents.toml.lines import KeyPath
 from sdcensus.errors import DocumentError
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import (
@@ -94,7 +94,7 @@ def overview(copy: WorkingCopy, sources: Mapping[str, SourceFile], checked: Chec
         ],
         "units": [_unit(kind, raw) for kind, raw in units.items() if isinstance(raw, dict)],
         "notes": [
-            {"where": section_name(path), **note}
+            {"where": ".".join(map(str, path)), **note}
             for path in rest_of(copy)
             for note in _notes(copy, path)
             if note["guess"]
@@ -198,6 +198,7 @@ def _codes_view(
         if code is not None:
             records[code] = records.get(code, 0) + count
     parents = [{row.code: row.parent for row in tree.rows} for tree in trees]
+    lines = [{row.code: row.line for row in tree.rows} for tree in trees]
     missing = {
         **dict.fromkeys(section.not_applicable, CodeKind.NOT_APPLICABLE.value),
         **dict.fromkeys(section.not_stated, CodeKind.NOT_STATED.value),
@@ -210,6 +211,7 @@ def _codes_view(
             "kind": missing.get(row.code, CodeKind.VALID.value),
             "group": row.code in listed.groups,
             "parents": [row.parent, *(parent.get(row.code, "") for parent in parents)],
+            "lines": [line.get(row.code, 0) for line in lines],
             "count": None if row.code in listed.groups else records.get(row.code, 0),
         }
         for row in listed.rows
@@ -263,7 +265,7 @@ def _tree_view(
                 "line": row.line,
                 "labels": dict(row.labels),
                 "parent": row.parent,
-                "count": sum(other.parent == row.code for other in listed.rows),
+                "count": listed.groups[row.code],
             }
             for row in listed.rows
             if row.code in listed.groups

@@ -16,7 +16,13 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Self
 
-from sdcensus.documents.toml.edits import Comment, comments_by_table, with_setting, without_setting
+from sdcensus.documents.toml.edits import (
+    Comment,
+    comments_by_table,
+    has_setting,
+    with_setting,
+    without_setting,
+)
 from sdcensus.documents.toml.lines import (
     KeyPath,
     TomlDocument,
@@ -80,7 +86,8 @@ class WorkingCopy:
     def with_setting(self, path: KeyPath, value: object) -> Self:
         """The copy with a setting; ``None`` takes it out."""
         if value is None:
-            return replace(self, text=without_setting(self.text, path))
+            known = has_setting(self.document.data, path)
+            return replace(self, text=without_setting(self.text, path)) if known else self
         return replace(self, text=with_setting(self.text, path, value))
 
     def with_list(self, path: Path, content: bytes) -> Self:
