@@ -20,6 +20,8 @@ from sdcensus.documents.workbooks.small_tables import EXCEL_ENDINGS, delimiter_o
 from sdcensus.errors import InputError, SdcensusError
 from sdcensus.model.schema.variable import CodeKind
 from sdcensus.session.schema_editing.settings import (
+    Form,
+    form_of,
     languages_of,
     section_of,
     spoken,
@@ -116,8 +118,18 @@ def _cells(row: CodeRow, first: str) -> dict[str, str]:
     return {**cells, "parent": row.parent, **({"level": row.level} if row.level else {})}
 
 
+def _check(copy: WorkingCopy, name: str, tree: int = OWN_TREE) -> None:
+    """Refuse what is about codes where there are none, and about a tree that is not there."""
+    section = section_of(copy, name)
+    if section is None or form_of(section) is not Form.CODES or section.codes is None:
+        raise InputError("The variable has no list of codes. Choose categories as its values.")
+    if not OWN_TREE <= tree < len(section.hierarchy):
+        raise InputError("There is no such grouping any more.")
+
+
 def _own_file(copy: WorkingCopy, name: str, tree: int) -> tuple[WorkingCopy, CodeRows]:
     """The copy with a code list in a csv file that can be changed row by row."""
+    _check(copy, name, tree)
     listed = code_rows(copy, name, tree)
     if listed.problem:
         raise InputError(listed.problem)
@@ -168,6 +180,7 @@ def with_code_label(
     copy: WorkingCopy, name: str, tree: int, code: str, line: int, labels: Mapping[str, str]
 ) -> WorkingCopy:
     """The labels of a code by language."""
+    _check(copy, name, tree)
     listed = code_rows(copy, name, tree)
     languages = languages_of(copy)
     if listed.file is None:
@@ -195,8 +208,8 @@ def _row(listed: CodeRows, code: str, line: int) -> CodeRow:
 def with_kind(copy: WorkingCopy, name: str, codes: Collection[str], kind: CodeKind) -> WorkingCopy:
     """Codes that are values, or that mean that there is none."""
     section = section_of(copy, name)
-    if section is None:
-        return copy
+    if section is None or form_of(section) is Form.NONE:
+        raise InputError("The variable is not stored, so it has no missing codes.")
     for other, old in (
         (CodeKind.NOT_STATED, section.not_stated),
         (CodeKind.NOT_APPLICABLE, section.not_applicable),
@@ -210,6 +223,7 @@ def with_kind(copy: WorkingCopy, name: str, codes: Collection[str], kind: CodeKi
 
 def with_codes(copy: WorkingCopy, name: str, codes: Iterable[str]) -> WorkingCopy:
     """More codes, which label themselves, in the list and in every other tree."""
+    _check(copy, name)
     listed = code_rows(copy, name)
     known = {row.code for row in listed.rows}
     new = [code for code in dict.fromkeys(map(str.strip, codes)) if code and code not in known]
@@ -232,6 +246,7 @@ def with_codes(copy: WorkingCopy, name: str, codes: Iterable[str]) -> WorkingCop
 
 def without_codes(copy: WorkingCopy, name: str, codes: Collection[str]) -> WorkingCopy:
     """Fewer codes, in the list and in every other tree; missing codes go with them."""
+    _check(copy, name)
     section = section_of(copy, name)
     listed = code_rows(copy, name)
     if listed.file is None:
@@ -261,6 +276,7 @@ def with_grouping(
     copy: WorkingCopy, name: str, grouping: str, label: Mapping[str, str]
 ) -> WorkingCopy:
     """Another tree over the codes, in which nothing is grouped yet."""
+    _check(copy, name)
     listed = code_rows(copy, name)
     if listed.problem:
         raise InputError(listed.problem)
@@ -336,5 +352,6 @@ def with_group(
 
 def with_tree_levels(copy: WorkingCopy, name: str, tree: int, levels: Sequence[str]) -> WorkingCopy:
     """The names of the levels of a tree, from just above the codes upwards."""
+    _check(copy, name, tree)
     setting = ("levels",) if tree == OWN_TREE else ("hierarchy", tree, "levels")
     return copy.with_setting(("variable", name, *setting), list(levels) or None)

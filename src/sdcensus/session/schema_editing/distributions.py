@@ -18,6 +18,7 @@ from sdcensus.model.schema.variable import (
     EmptyField,
     Entity,
     Level,
+    Role,
     Variable,
     VariableSource,
 )
@@ -150,6 +151,9 @@ def distribution_view(
         "whole": profile.whole,
     }
     if is_private(section):
+        if section.role is Role.DIRECT_IDENTIFIER or not profile.filled:
+            return view
+        # How many digits an id has matters for its width.
         return {**view, "shortest": profile.shortest, "longest": profile.longest}
     missing = {*section.not_stated, *section.not_applicable}
     form = form_of(section)

@@ -59,6 +59,9 @@ def with_form(copy: WorkingCopy, name: str, form: Form, profile: Profile | None)
     section = section_of(copy, name)
     if section is None or form is Form.NONE:
         raise InputError("This follows from the role of the variable: choose another role.")
+    known = {Form.CODES: section.codes is not None, Form.RANGE: section.range is not None}
+    if form_of(section) is form and known.get(form, section.continuous):
+        return copy
     table = ("variable", name)
     out: tuple[str, ...] = {
         Form.CODES: ("range", "continuous", "decimals", "unit", "levels", "level_labels"),

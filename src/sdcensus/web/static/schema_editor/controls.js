@@ -41,7 +41,7 @@ export function field(options) {
 /**
  * A choice of one.
  * @param {{label: string, value: string, choices: [string, string][], focus: string,
- *   commit?: (value: string) => void, hidden?: boolean}} options
+ *   commit?: (value: string) => void, hidden?: boolean, broad?: boolean}} options
  */
 export function choice(options) {
   const select = el(
@@ -56,7 +56,8 @@ export function choice(options) {
       el("option", { value, selected: value === options.value }, text),
     ),
   );
-  return options.hidden ? select : el("label", { class: "stacked" }, options.label, select);
+  const kind = options.broad ? "stacked broad" : "stacked";
+  return options.hidden ? select : el("label", { class: kind }, options.label, select);
 }
 
 /**

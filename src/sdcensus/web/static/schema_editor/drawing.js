@@ -85,7 +85,7 @@ export function distribution(variable, change) {
   if (shown.private) {
     const lengths = { low: shown.shortest, high: shown.longest };
     const texts = [t("editor.counts.private")];
-    if (shown.longest > 0) texts.push(t("editor.counts.lengths", lengths));
+    if (shown.longest) texts.push(t("editor.counts.lengths", lengths));
     parts.push(el("p", { class: "soft" }, texts.join(" ")));
     return parts;
   }

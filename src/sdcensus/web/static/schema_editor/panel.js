@@ -116,6 +116,7 @@ function meaning(variable, state, tools) {
       "div",
       { class: "grid" },
       choice({
+        broad: true,
         label: t("editor.is.role"),
         value: variable.role === "continuous" ? "" : variable.role,
         focus: "role",
