@@ -213,7 +213,7 @@ def _put_aside(path: Path) -> Path:
         aside = path.with_name(f"{path.name}.{number}")
         if not aside.exists():
             try:
-                return path.rename(aside)
+                return path.replace(aside)
             except OSError as error:
                 reason = error.strerror or type(error).__name__
                 raise OutputError(f"{path} cannot be renamed: {reason}.") from None

@@ -20,7 +20,6 @@ from sdcensus.session.schema_editing.editing import SchemaEditing, StaleView
 from sdcensus.session.schema_editing.saving import ChangedOnDisk
 from sdcensus.session.schema_editing.views import ROLES
 from sdcensus.web.languages import text, texts
-from sdcensus.web.middleware import log_failure
 from sdcensus.web.pages import TEMPLATES, data_block
 from sdcensus.web.routing import Routes
 from sdcensus.web.schema_editor.guard import Admission, Guard
@@ -70,7 +69,6 @@ def create_app(
     app = Starlette(routes=routes.of(editor, admission.base))
     app.router.redirect_slashes = False
     app.add_exception_handler(SdcensusError, _failed)
-    app.add_exception_handler(Exception, _broken)
     app.add_middleware(Guard, admission=admission, port=port)
     return app
 
@@ -187,12 +185,6 @@ async def _failed(_: Request, error: Exception) -> Response:
         code = "changed"
     status = 400 if code == "input" else 409
     return _json({"error": {"code": code, "message": str(error)}}, status)
-
-
-async def _broken(_: Request, error: Exception) -> Response:
-    """What we did wrong: told without values, which are those of the census."""
-    log_failure("of the schema editor", error)
-    return _json({"error": {"code": "internal", "message": ""}}, 500)
 
 
 def _json(document: object, status: int = 200) -> Response:

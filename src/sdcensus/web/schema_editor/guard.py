@@ -20,13 +20,16 @@ from dataclasses import dataclass, field
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs
 
-from sdcensus.web.middleware import App, Message, Receive, Scope, Send
+from starlette.requests import ClientDisconnect
+
+from sdcensus.web.middleware import App, Message, Receive, Scope, Send, log_failure
 
 COOKIE = "sdcensus_editor"
 LOOPBACK = "127.0.0.1"
 #: No request of the page is larger.
 LARGEST_BODY = 4 * 1024 * 1024
 
+_INTERNAL = b'{"error":{"code":"internal","message":""}}'
 _PAGE_POLICY = (
     b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self';"
     b" base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -85,12 +88,27 @@ class Guard:
         if scope["type"] != "http":
             return
 
+        started = False
+
         async def sending(message: Message) -> None:
+            nonlocal started
             if message["type"] == "http.response.start":
+                started = True
                 kept = [pair for pair in message["headers"] if pair[0].lower() != b"cache-control"]
                 message = {**message, "headers": [*kept, *HEADERS]}
             await send(message)
 
+        try:
+            await self._answer(scope, receive, sending)
+        except ClientDisconnect:
+            return
+        except Exception as error:
+            # What we did wrong is told without values, which are those of the census.
+            log_failure("of the schema editor", error)
+            if not started:
+                await _say(sending, 500, _INTERNAL, b"application/json")
+
+    async def _answer(self, scope: Scope, receive: Receive, sending: Send) -> None:
         headers = _Headers(scope)
         if not self._is_ours(scope, headers):
             await _refuse(sending, 403)
@@ -160,8 +178,12 @@ class _Headers:
 async def _refuse(send: Send, status: int) -> None:
     """Say no more than that: whoever asks is not the one who was let in."""
     body = b"Refused. Open the address that sdcensus schema edit printed, in one browser."
+    await _say(send, status, body, b"text/plain; charset=utf-8")
+
+
+async def _say(send: Send, status: int, body: bytes, kind: bytes) -> None:
     headers = [
-        (b"content-type", b"text/plain; charset=utf-8"),
+        (b"content-type", kind),
         (b"content-length", b"%d" % len(body)),
         (b"connection", b"close"),
     ]
