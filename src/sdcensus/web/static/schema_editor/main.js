@@ -6,7 +6,7 @@ import { ApiError, getJson, postJson } from "../shared/api.js";
 import { el, fill } from "../shared/dom.js";
 import { plural, t } from "../shared/texts.js";
 import { button } from "./controls.js";
-import { REST, list, listedVariables, progress } from "./list.js";
+import { REST, filter, list, listedVariables, progress } from "./list.js";
 import { panel } from "./panel.js";
 import { restPanel } from "./rest.js";
 
@@ -269,6 +269,7 @@ document.addEventListener("keydown", (event) => {
 window.addEventListener("hashchange", () => {
   queue = queue.then(async () => {
     notice = null;
+    filter.open = false; // where it takes the whole screen, the list makes room
     try {
       await load();
       draw();
