@@ -264,7 +264,7 @@ def test_axe_finds_nothing_and_nothing_is_wider_than_the_window(
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-@pytest.mark.parametrize("language", ["es", "fr", "nl"])
+@pytest.mark.parametrize("language", ["es", "fr", "nl", "pt"])
 def test_the_page_speaks(language: str, editor: Callable[..., Opened]) -> None:
     _, page = editor(language=language)
     words = texts(language)

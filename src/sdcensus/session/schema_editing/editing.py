@@ -156,7 +156,9 @@ class SchemaEditing:
         source = sources.get(file) if isinstance(file, str) else None
         if source is None and len(sources) == 1:
             source = next(iter(sources.values()))
-        return None if source is None else source.profiles.get(raw.get("column", name))
+        column = raw.get("column", name) if isinstance(raw, dict) else name
+        known = source is not None and isinstance(column, str)
+        return source.profiles.get(column) if known and source is not None else None
 
     # ------------------------------------------------------------ saving
 

@@ -60,9 +60,8 @@ def languages_of(copy: WorkingCopy) -> Languages:
     """The languages of the census, as far as they can be read."""
     census = copy.document.data.get("census", {})
     declared = census.get("languages", []) if isinstance(census, dict) else []
-    declared = [declared] if isinstance(declared, str) else declared
-    texts = [language for language in declared if isinstance(language, str)]
-    return Languages(tuple(texts) if isinstance(declared, list) else ())
+    texts = declared if isinstance(declared, list) else [declared]
+    return Languages(tuple(language for language in texts if isinstance(language, str)))
 
 
 def spoken(values: Mapping[str, str], old: object, languages: Languages) -> object:
@@ -132,7 +131,8 @@ def with_level_label(
 def without_level_label(copy: WorkingCopy, name: str, level: str) -> WorkingCopy:
     """A level that readers see by its name."""
     labels = copy.variables[name].get("level_labels", {})
-    left = {key: text for key, text in labels.items() if key != level}
+    known = labels if isinstance(labels, dict) else {}
+    left = {key: text for key, text in known.items() if key != level}
     return copy.with_setting(("variable", name, "level_labels"), left or None)
 
 
@@ -156,8 +156,9 @@ def with_unit(copy: WorkingCopy, entity: str, setting: str, value: object) -> Wo
     """How records of a kind are known, and what holds them."""
     if setting not in UNITS:
         raise InputError(unknown("setting", setting, sorted(UNITS)))
-    if entity not in copy.document.data.get("entity", {}):
-        raise InputError(unknown("entity", entity, copy.document.data.get("entity", {})))
+    kinds = copy.document.data.get("entity", {})
+    if not isinstance(kinds, dict) or not isinstance(kinds.get(entity), dict):
+        raise InputError(unknown("entity", entity, kinds if isinstance(kinds, dict) else ()))
     empty = value in (None, "", [], False)
     copy = copy.with_setting(("entity", entity, setting), None if empty else value)
     if setting == "id":

@@ -71,6 +71,7 @@ def overview(copy: WorkingCopy, sources: Mapping[str, SourceFile], checked: Chec
     census = data.get("census", {})
     census = census if isinstance(census, dict) else {}
     units = data.get("entity", {})
+    units = units if isinstance(units, dict) else {}
     listed = [_line(copy, name, checked) for name in copy.variables]
     return {
         "census": {
