@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from pathlib import Path
+from typing import Literal
 
 from hypothesis import given, strategies as st
 
@@ -27,8 +28,8 @@ def test_only_what_was_changed_changes(codes: list[str], data: st.DataObject) ->
     last = data.draw(st.booleans())
     labels = [data.draw(st.one_of(TEXTS, st.just("two\nlines"))) for _ in codes]
     stream = io.StringIO(newline="")
-    style = data.draw(st.sampled_from([csv.QUOTE_ALL, csv.QUOTE_MINIMAL]))
-    writer = csv.writer(stream, delimiter=delimiter, lineterminator=ending, quoting=style)
+    quoting: Literal[0, 1] = data.draw(st.sampled_from([csv.QUOTE_ALL, csv.QUOTE_MINIMAL]))
+    writer = csv.writer(stream, delimiter=delimiter, lineterminator=ending, quoting=quoting)
     writer.writerow(["code", "label", "parent"])
     writer.writerows([code, label, ""] for code, label in zip(codes, labels, strict=True))
     text = stream.getvalue()

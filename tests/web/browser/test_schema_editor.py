@@ -65,7 +65,7 @@ def look_at(page: Page, name: str) -> None:
 
 def settled(running: RunningEditor, before: int, page: Page) -> None:
     """Wait until a change is made and shown."""
-    until(lambda: page.wait_for_timeout(20) or running.editing.version > before)
+    until(lambda: running.editing.version > before)
     page.wait_for_function(
         "async version => (await (await fetch('api/state')).json()).version === version",
         arg=running.editing.version,
