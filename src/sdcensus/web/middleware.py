@@ -252,6 +252,8 @@ class ConnectionPatience(_Base):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for a request."""
+        # No address is logged, also where something else has opened the log of the server.
+        self.access_log = False
         super().connection_made(transport)
         _send_at_once(transport)
         self._begin()

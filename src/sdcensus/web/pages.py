@@ -57,7 +57,8 @@ def data_block(value: object) -> Markup:
 def _texts_block(language: str) -> Markup:
     """The texts that pages show themselves; what is wrong is told by the server."""
     every = texts(language).items()
-    return data_block({key: words for key, words in every if not key.startswith("mistakes.")})
+    others = ("mistakes.", "editor.")
+    return data_block({key: words for key, words in every if not key.startswith(others)})
 
 
 class Pages:

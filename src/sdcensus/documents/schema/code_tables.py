@@ -39,18 +39,19 @@ _REMEDY = (
 )
 
 
-def read_code_table(path: Path, *, language: str = "en") -> CodeTable:
+def read_code_table(path: Path, *, language: str = "en", content: bytes | None = None) -> CodeTable:
     """Read a code list from a csv or Excel file.
 
     Args:
         path: The file; Excel by its ending, csv otherwise.
         language: The language of the column ``label``.
+        content: What will stand in it, if it is not written yet.
 
     Raises:
         InputError: The file is missing or cannot be opened.
         DocumentError: It has mistakes; all are listed with their lines.
     """
-    return _table(path, small_table(path, what="code list"), language)
+    return _table(path, small_table(path, what="code list", content=content), language)
 
 
 def _table(path: Path, rows: Sequence[Row], language: str) -> CodeTable:

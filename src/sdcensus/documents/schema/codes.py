@@ -231,8 +231,10 @@ class CodeListReader:
     def _table(self, name: str, path: KeyPath) -> CodeTable | None:
         """The rows of a code list file; its mistakes are noted at the setting that names it."""
         try:
-            file = self.mistakes.document.path.parent / name
-            return read_code_table(file, language=self.languages.first)
+            document = self.mistakes.document
+            file = document.path.parent / name
+            content = document.unsaved.get(file)
+            return read_code_table(file, language=self.languages.first, content=content)
         except DocumentError as error:
             self.mistakes.add_all(
                 ("variable", self.name, *path),
