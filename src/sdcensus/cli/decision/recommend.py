@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = examples(
     "sdcensus recommend census.store",
-    "sdcensus recommend census.store --product builder --out advice",
+    "sdcensus recommend census.store --product report,builder --out advice",
     "sdcensus recommend census.store --for ed,age,ethnicity,religion",
 )
 
@@ -30,7 +30,7 @@ def recommend(
             "--product",
             metavar="PRODUCT",
             help="report: printed; programme: more tables with more detail; builder: users put"
-            " their own tables together.",
+            " their own tables together. Several, separated by commas, share one noise.",
         ),
     ] = "programme",
     out: Annotated[
@@ -65,17 +65,16 @@ def recommend(
     holds sizes of the census: it is for the office, not for the public. It needs no secret.
     """
     from sdcensus.session.census.census import open_store
+    from sdcensus.session.recommend.files import check_folder, write_recommendation
     from sdcensus.session.recommend.recommendation import (
         RecommendedProduct,
-        check_folder,
         read_given_policy,
         recommend as propose,
         versions_of,
-        write_recommendation,
     )
 
     output = Output(quiet=quiet)
-    named = RecommendedProduct.named(product)
+    named = RecommendedProduct.several(product)
     census = open_store(store)
     asked = None
     if wanted is not None:
@@ -99,7 +98,9 @@ def recommend(
     if out is None and answer is None:
         output.say("\nWrite plan and policy with:")
         kept = "" if policy is None else f" --policy {typed(policy)}"
-        output.command(f"sdcensus recommend {typed(store)} --product {named}{kept} --out FOLDER")
+        output.command(
+            f"sdcensus recommend {typed(store)} --product {','.join(named)}{kept} --out FOLDER"
+        )
     output.note("This is for the office: it was computed from true counts.")
 
 

@@ -1,4 +1,4 @@
-"""Everything that is asked before a table builder opens: for the server, and for whoever advises it.
+"""Everything that is asked before a table builder opens: by the server, and by advice.
 
 Advice that the server would refuse is no advice, so both ask here.
 """

@@ -224,6 +224,8 @@ def _steps(policy: Policy, of: Entity) -> list[tuple[Variable, tuple[Level, ...]
     rules = policy.design
     places = policy.areas
     steps = []
+    # What was decided before does not count: a level that it hides whole would be shown again.
+    policy = replace(policy, decided=Decided())
     for variable in policy.schema.usable(of):
         if not policy.rule_of(variable.name).offered_for(of):
             continue

@@ -36,6 +36,8 @@ FEW_CODES = 6
 PRINTED_AREAS = 60
 #: Of the areas of a table, at most this share may be too small for its cells.
 SPARSE_AREAS = 0.05
+#: A level of which a larger share of areas is not offered has no tables of its own.
+MOST_WITHHELD = 0.25
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -65,6 +67,21 @@ class _Wish:
     name: str
     of: Entity
     axes: tuple[tuple[Variable, str, int], ...]
+
+    @property
+    def shorter(self) -> _Wish | None:
+        """The same with one variable less, for a census that does not bear it."""
+        if len(self.axes) < 2:
+            return None
+        if self.name == _NAME_BETWEEN.join(variable.name for variable, _, _ in self.axes):
+            kept = self.axes[1:]  # of age and sex, what has fewer codes
+        else:
+            kept = self.axes[:-1]
+        return _Wish("-".join(variable.name for variable, _, _ in kept), self.of, kept)
+
+
+#: Between the names of the variables of a first table.
+_NAME_BETWEEN = "-by-"
 
 
 def standard_tables(
@@ -102,18 +119,29 @@ def standard_tables(
             total = census.tabulate(of=wish.of).held_for("a total")
             by_entity[wish.of] = areas, int(total.count.sum())
         areas, units = by_entity[wish.of]
-        cells = math.prod(size for _, _, size in wish.axes)
-        if units == 0:
-            continue
-        borne = _borne(areas, cells, mean)
-        area = next((area_level for area_level in borne if _passes(wish, area_level, policy)), None)
-        if area is None and not wish.axes:
-            continue
-        if area is None and (units / cells < mean or not _passes(wish, None, policy)):
-            continue
-        table_design = _design(wish, area, units, cells, census.schema)
-        table_designs.append(replace(table_design, refused=area is None and bool(borne)))
+        table_design = None
+        shorter: _Wish | None = wish
+        while table_design is None and shorter is not None and units:
+            table_design = _borne_design(shorter, areas, units, policy, mean)
+            shorter = shorter.shorter
+        if table_design is not None:
+            table_designs.append(table_design)
     return tuple(table_designs)
+
+
+def _borne_design(
+    wish: _Wish, areas: Sequence[AreaLevel], units: int, policy: Policy, mean: float
+) -> TableDesign | None:
+    """A table with the finest areas that its cells bear; ``None`` if they bear none at all."""
+    cells = math.prod(size for _, _, size in wish.axes)
+    borne = _borne(areas, cells, mean, policy)
+    area = next((area_level for area_level in borne if _passes(wish, area_level, policy)), None)
+    if area is None and not wish.axes:
+        return None
+    if area is None and (units / cells < mean or not _passes(wish, None, policy)):
+        return None
+    table_design = _design(wish, area, units, cells, policy.schema)
+    return replace(table_design, refused=area is None and bool(borne))
 
 
 def small_share(census: Census, tables: Sequence[TableDesign]) -> float | None:
@@ -137,7 +165,7 @@ def _wishes(schema: Schema, facts: Facts, policy: Policy, *, crossed: bool) -> I
     broad = _axis(facts.age, FEW_CODES, policy, facts.of)
     first = [axis for axis in (age, sex) if axis is not None]
     if first:
-        yield _Wish("-by-".join(axis[0].name for axis in first), facts.of, tuple(first))
+        yield _Wish(_NAME_BETWEEN.join(axis[0].name for axis in first), facts.of, tuple(first))
     elif facts.areas:
         yield _Wish(f"{facts.of.plural}-by-area", facts.of, ())
     basic = {variable.name for variable in (facts.sex, facts.age) if variable is not None}
@@ -174,13 +202,29 @@ def _axis(
     return variable, axis_of(variable, level), len(level.codes)
 
 
-def _borne(areas: Sequence[AreaLevel], cells: int, mean: float) -> list[AreaLevel]:
+def _borne(areas: Sequence[AreaLevel], cells: int, mean: float, policy: Policy) -> list[AreaLevel]:
     """The levels with several areas of which nearly all bear a table, finest first."""
-    return [
-        area
-        for area in areas
-        if len(area.units) > 1 and area.share_with(cells, mean) >= 1 - SPARSE_AREAS
-    ]
+    borne = []
+    for area in areas:
+        offered = _offered(area, policy)
+        withheld = 1 - len(offered.filled) / max(len(area.filled), 1)
+        bears = offered.share_with(cells, mean) >= 1 - SPARSE_AREAS
+        if len(offered.units) > 1 and bears and withheld <= MOST_WITHHELD:
+            borne.append(area)
+    return borne
+
+
+def _offered(area: AreaLevel, policy: Policy) -> AreaLevel:
+    """A level with those of its areas that a policy offers."""
+    hidden = {
+        code
+        for not_offered in policy.decided.not_offered
+        if not_offered.at.variable == area.variable.name
+        and policy.level(not_offered.at).name == area.level.name
+        for code in not_offered.codes
+    }
+    sizes = zip(area.level.codes, area.units, strict=True)
+    return replace(area, units=tuple(size for code, size in sizes if code.code not in hidden))
 
 
 def _passes(wish: _Wish, area: AreaLevel | None, policy: Policy) -> bool:
