@@ -20,6 +20,7 @@ from sdcensus.session.answer.checks import check_opening
 from sdcensus.session.answer.service import TableService
 from sdcensus.session.census.census import Census, open_census
 from sdcensus.session.office.secret import find_any_secret, find_lookup_secret
+from sdcensus.session.policy.small_codes import refuse_undecided
 from sdcensus.session.protect.smallest_group import in_force
 from sdcensus.session.protect.table import build_method, check_methods, exempting, takes_option
 
@@ -83,6 +84,7 @@ def open_service(
         planned=planned is not None,
         progress=progress,
     )
+    refuse_undecided(rules, census)
     service = TableService(
         census,
         rules,

@@ -141,34 +141,38 @@ def with_drafted_decisions(
     return replace(policy, decided=decisions.decided(neighbours=True))
 
 
-def undecided(policy: Policy, census: Census, specs: Sequence[TableSpec]) -> tuple[SmallCodes, ...]:
+def undecided(
+    policy: Policy, census: Census, specs: Sequence[TableSpec] | None = None
+) -> tuple[SmallCodes, ...]:
     """Levels of tables with codes below a rule of design time about which nobody has decided.
 
     A level counts as decided as soon as ``[decided]`` names it, with whichever codes: the person
     who decides may keep some, or all.
+
+    Args:
+        policy: The policy.
+        census: The census that it is about.
+        specs: The tables; by default everything that the policy offers.
     """
     rules = policy.design
-    asks = (rules.minimum_population, rules.minimum_population_at, rules.minimum_category)
-    if not any(asks):
+    if not (rules.minimum_population or rules.minimum_population_at or rules.minimum_category):
         return ()
-    shown = {
-        (axis.variable.name, level.name)
-        for spec in specs
-        for axis in spec.axes
-        for level in axis.levels
-    }
     known = {
         (hidden.at.variable, policy.level(hidden.at).name) for hidden in policy.decided.not_offered
     }
-    if not shown - known:
-        return ()
+    shown = None
+    if specs is not None:
+        axes = [axis for spec in specs for axis in spec.axes]
+        shown = {(axis.variable.name, level.name) for axis in axes for level in axis.levels}
+        if shown <= known:
+            return ()
     decisions = design_decisions(policy, census)
     return tuple(
         small
         for small in (*decisions.areas, *decisions.categories)
         if small.codes
-        and (place := (small.at.variable, small.at.level)) in shown
-        and place not in known
+        and (small.at.variable, small.at.level) not in known
+        and (shown is None or (small.at.variable, small.at.level) in shown)
     )
 
 
@@ -177,8 +181,8 @@ def undecided_lines(policy: Policy, small: Sequence[SmallCodes]) -> tuple[str, .
     if not small:
         return ()
     lines = [
-        f"The policy {policy.name!r} has rules in [design] that nobody has decided, and tables of"
-        " the plan would show what they are about."
+        f"The policy {policy.name!r} has rules in [design] that nobody has decided, and what is"
+        " published would show what they are about."
     ]
     for codes in small:
         listed = list(codes.codes[:MOST_CODES])
@@ -190,8 +194,8 @@ def undecided_lines(policy: Policy, small: Sequence[SmallCodes]) -> tuple[str, .
     more = ", ..." if len(first.codes) > 3 else ""
     lines += [
         "What would do, one of these:",
-        "  - sdcensus policy design POLICY STORE --confidential --out NEW, a look at it, and NEW as"
-        " the policy of the plan;",
+        "  - sdcensus policy design POLICY STORE --confidential --out NEW, a look at it, and NEW in"
+        " the place of the policy;",
         f'  - in the policy, for each level: [[decided.not_offered]] with at = "{first.at}" and'
         f" codes = [{written}{more}]; a code that you leave out stays on offer;",
         f"  - a smaller minimum in [design]: {_smaller(policy, first)}.",
@@ -206,8 +210,15 @@ def _smaller(policy: Policy, small: SmallCodes) -> str:
     return "minimum_category = N"
 
 
-def refuse_undecided(policy: Policy | None, census: Census, specs: Sequence[TableSpec]) -> None:
-    """Stop a publication that shows what a rule of design time would not, if it were decided.
+def refuse_undecided(
+    policy: Policy | None, census: Census, specs: Sequence[TableSpec] | None = None
+) -> None:
+    """Stop what would show what a rule of design time would not, if it were decided.
+
+    Args:
+        policy: The policy, if there is one.
+        census: The census.
+        specs: What is published; by default everything that the policy offers.
 
     Raises:
         Refused: Some rule is not decided; the message says which, and what would do.
