@@ -67,6 +67,7 @@ def recommend(
     from sdcensus.session.census.census import open_store
     from sdcensus.session.recommend.files import check_folder, write_recommendation
     from sdcensus.session.recommend.recommendation import (
+        POLICY_FILE,
         RecommendedProduct,
         read_given_policy,
         recommend as propose,
@@ -95,6 +96,8 @@ def recommend(
     for path in written:
         private = " Only you can read it: it is the noise itself." if path.suffix == ".csv" else ""
         output.say(f"Wrote {path}.{private}")
+    if out is not None:
+        _show_next(output, store, out, policy or out / POLICY_FILE)
     if out is None and answer is None:
         output.say("\nWrite plan and policy with:")
         kept = "" if policy is None else f" --policy {typed(policy)}"
@@ -102,6 +105,21 @@ def recommend(
             f"sdcensus recommend {typed(store)} --product {','.join(named)}{kept} --out FOLDER"
         )
     output.note("This is for the office: it was computed from true counts.")
+
+
+def _show_next(output: Output, store: Path, out: Path, policy: Path) -> None:
+    """The checks that pass, and what comes then."""
+    from sdcensus.session.recommend.recommendation import PLAN_FILE
+
+    plan = out / PLAN_FILE
+    output.say("Read and change them. What checks them, and then all of it:")
+    output.command(f"sdcensus plan check {typed(plan)}")
+    output.command(f"sdcensus policy check {typed(policy)} --store {typed(store)}")
+    output.command(
+        f"sdcensus serve {typed(store)} --policy {typed(policy)} --plan {typed(plan)}"
+        " --secret FILE --check"
+    )
+    output.command(f"sdcensus publish {typed(plan)} --secret FILE")
 
 
 def _show(output: Output, found: Recommendation) -> None:

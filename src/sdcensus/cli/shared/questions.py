@@ -16,6 +16,11 @@ def can_answer() -> bool:
     return sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
 
 
+def agreed(output: Output, question: str, *, default: bool = False) -> bool:
+    """Whether whoever sits at the terminal agrees; nobody does where nobody sits."""
+    return can_answer() and typer.confirm(question, default=default, err=True)
+
+
 def ask(output: Output, unconfirmed: Unconfirmed) -> None:
     """Ask whether something shall be done after all.
 

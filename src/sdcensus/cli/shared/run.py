@@ -33,6 +33,7 @@ from sdcensus.errors import SdcensusError
 
 #: Every command in the order of the help, which shows this line of each.
 COMMANDS = {
+    "start": "From files to tables, by questions.",
     "demo": "Make a fictional country and try it.",
     "load": "Check census files and write the store.",
     "export": "Write a store as encoded parquet.",
@@ -62,7 +63,17 @@ COMMANDS = {
 _ROOMS = {
     name: room
     for room, names in {
-        "census": ("demo", "load", "export", "describe", "derive", "tabulate", "schema", "secret"),
+        "census": (
+            "start",
+            "demo",
+            "load",
+            "export",
+            "describe",
+            "derive",
+            "tabulate",
+            "schema",
+            "secret",
+        ),
         "table": ("protect", "assess", "compare"),
         "perturbation": ("ptable",),
         "decision": ("recommend", "policy", "looks", "attack"),
@@ -116,6 +127,7 @@ app = typer.Typer(
     help="Publish tables and microdata of a census without giving anyone away.",
     epilog=examples(
         "sdcensus demo",
+        "sdcensus start census",
         "sdcensus schema draft persons.sav --out census",
         "sdcensus secret new office.secret --sheet office-secret-sheet.txt",
         "sdcensus load census/schema.toml --out census.store --secret office.secret",

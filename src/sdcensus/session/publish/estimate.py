@@ -18,6 +18,7 @@ from sdcensus.session.gate.gate import GateReport
 from sdcensus.session.gate.group_risk import (
     EVALUATION_WORK,
     PlanLooks,
+    builder_cautions,
     gate_of,
     looks_of,
     measures_of,
@@ -155,7 +156,11 @@ def check_plan(
         census=resolved.census,
         looks=looks_of(resolved),
         measures=measures_of(resolved, most_work=EVALUATION_WORK, progress=progress),
-        cautions=(*resolved.check_identities(), *resolved.cautions()),
+        cautions=(
+            *resolved.check_identities(),
+            *resolved.cautions(),
+            *builder_cautions(resolved),
+        ),
         undecided=_undecided(resolved),
     )
 

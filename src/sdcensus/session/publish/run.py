@@ -23,7 +23,7 @@ from sdcensus.session.gate.gate import (
     refuse_publishing,
     willing_to_accept,
 )
-from sdcensus.session.gate.group_risk import gate_of, looks_of
+from sdcensus.session.gate.group_risk import builder_cautions, gate_of, looks_of
 from sdcensus.session.guard.guard import (
     REVISION_MINIMUM,
     Guard,
@@ -216,6 +216,7 @@ def publish(
             workplace.forget()
             guard.registry.batch().forget_others()
             return _unchanged(resolved, workplace, time.perf_counter() - began)
+        ahead = builder_cautions(resolved)
         refuse_undecided(resolved.policy, resolved.census, resolved.specs())
         accepted = refuse_publishing(gate_of(resolved, progress), willing)
         finished = _begun(resolved, workplace, guard, said, identity)
@@ -240,7 +241,7 @@ def publish(
         scans=scans,
         changed=sum(table.changed for table in changes),
         warnings=(*warnings, *nothing_to_accept(willing, accepted)),
-        cautions=(*ties, *resolved.cautions()),
+        cautions=(*ahead, *ties, *resolved.cautions()),
         seconds=time.perf_counter() - began,
         looks=tuple(looks.sentence for looks in looks_of(resolved)),
     )

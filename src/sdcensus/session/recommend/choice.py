@@ -22,10 +22,10 @@ from sdcensus.session.recommend.noise import Noise, noise_for
 from sdcensus.session.recommend.words import builder_later, no_builder_later
 
 
-def offered_menu(facts: Facts, base: Policy, *, given: bool) -> BuilderMenu:
+def offered_menu(facts: Facts, base: Policy, *, given: bool, alone: bool) -> BuilderMenu:
     """What users may ask for, with its look budgets; of the office's own policy, all of it."""
     if not given:
-        return builder_menu(facts, base)
+        return builder_menu(facts, base, alone=alone)
     schema = base.schema
     menu_of(base, schema, of=facts.of)  # refuses where nothing is offered of these
     menus = {spec.entity: open_menu(base, spec.entity) for spec in schema.entities}
@@ -123,7 +123,7 @@ def later_builder(
 ) -> tuple[str, ...]:
     """What a builder would ask for that is opened later: to be known before anything is out."""
     try:
-        menu = offered_menu(facts, base, given=given)
+        menu = offered_menu(facts, base, given=given, alone=False)
         limit = base.online.recovery or LIMIT
         both = noise_for((*menu.budgets, *choice.budgets), small, limit=limit)
     except SpecError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -116,7 +117,7 @@ def _grids(schema: Schema) -> Iterator[VariableRule]:
             yield VariableRule(variable=variable.name, offered=False)
 
 
-def builder_menu(facts: Facts, base: Policy) -> BuilderMenu:
+def builder_menu(facts: Facts, base: Policy, *, alone: bool = True) -> BuilderMenu:
     """The most open menu whose noise is bearable: variables in a table first, then areas.
 
     Before tables get down to two variables, some variables are left out of tables of some units.
@@ -126,6 +127,8 @@ def builder_menu(facts: Facts, base: Policy) -> BuilderMenu:
     Args:
         facts: What was found out about the census.
         base: A policy with limits of detail by size.
+        alone: Whether the builder is all that is published: tables of a report or a programme keep
+            their areas, which a policy offers to all or to nobody.
 
     Raises:
         SpecError: Not even tables of one variable can be opened.
@@ -139,9 +142,9 @@ def builder_menu(facts: Facts, base: Policy) -> BuilderMenu:
     tries: list[tuple[int, list[AreaLevel | None]]] = [
         (dimensions, list(several) or [None]) for dimensions in choices
     ]
-    if several:
+    if several and alone:
         tries += [(dimensions, [None]) for dimensions in choices if dimensions <= NARROW_FROM]
-    tries += [(1, [*several, None])]
+    tries += [(1, [*several, *([None] if alone or not several else [])])]
     for at, (dimensions, places) in enumerate(tries):
         nearest: tuple[float, Rejected] | None = None
         for narrow in (False, True) if dimensions <= NARROW_FROM else (False,):
@@ -161,7 +164,7 @@ def builder_menu(facts: Facts, base: Policy) -> BuilderMenu:
             rejected.append(nearest[1])
     raise SpecError(
         "No builder can be recommended for this census: every menu asks for more noise than its"
-        " tables bear. Publish a report or a programme of tables: --product report."
+        " tables bear. Publish a report or a programme of tables instead."
     )
 
 
@@ -177,9 +180,10 @@ def _trial(
     policy = opened(base, area, dimensions)
     if facts.of not in menus_of(policy):
         return None
-    trial = _tried(policy, facts, bearable(facts, area))
+    most = bearable(facts, area, dimensions)
+    trial = _tried(policy, facts, most)
     if trial.burden.why and narrow:
-        trial = _narrowed(trial, facts, bearable(facts, area))
+        trial = _narrowed(trial, facts, most)
     return trial
 
 
@@ -293,21 +297,24 @@ def opened(base: Policy, area: AreaLevel | None, dimensions: int) -> Policy:
     )
 
 
-def bearable(facts: Facts, area: AreaLevel | None) -> float:
-    """The largest variance: noise is a share of the mean cell of age by sex in such areas."""
-    cells = 1
-    if facts.age is not None:
-        cells *= len(level_up_to(facts.age, 25).codes)
-    if facts.sex is not None:
-        cells *= len(facts.sex.codes)
+def bearable(facts: Facts, area: AreaLevel | None, dimensions: int) -> float:
+    """The largest variance: noise is a share of the mean cell of age by sex in such areas.
+
+    Of smaller tables, of what such tables can show: age by area, or the larger of both.
+    """
     places = 1 if area is None else max(len(area.filled), 1)
-    mean = facts.units / (cells * places)
+    # Single years of age are no measure: tables show classes where cells do not bear them.
+    ages = 1 if facts.age is None else min(len(level_up_to(facts.age, 25).codes), 25)
+    sexes = 1 if facts.sex is None else len(facts.sex.codes)
+    sizes = sorted((places, ages, sexes), reverse=True)
+    mean = facts.units / math.prod(sizes[:dimensions])
     return min(LARGEST_VARIANCE, (NOISE_SHARE * mean) ** 2)
 
 
 def _menu_text(dimensions: int, area: AreaLevel | None) -> str:
     finest = "" if area is None else f", areas down to {area.axis}"
-    return f"a builder with tables of up to {dimensions} variables{finest}"
+    variables = "1 variable" if dimensions == 1 else f"{dimensions} variables"
+    return f"a builder with tables of up to {variables}{finest}"
 
 
 def _rules(facts: Facts, schema: Schema) -> Iterator[VariableRule]:

@@ -189,7 +189,9 @@ def recommend(
     name = f"{census.schema.census.name}: {joined(wanted)}"
     base = policy or first_policy(census, facts, name, progress=progress)
     progress("counting looks", 0.0)
-    menu = offered_menu(facts, base, given=policy is not None) if builder else None
+    menu = None
+    if builder:
+        menu = offered_menu(facts, base, given=policy is not None, alone=len(wanted) == 1)
     chosen = base if menu is None else menu.policy
     progress("designing tables", 0.0)
     mean = chosen.online.mean_cell_size
