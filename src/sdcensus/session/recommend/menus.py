@@ -234,6 +234,8 @@ def _narrowed(trial: _Trial, facts: Facts, most: float) -> _Trial:
             left -= 1
         else:
             break
+        if facts.of not in menus_of(policy):  # nothing would be left of the main units
+            break
         trial = _tried(policy, facts, most)
     return trial
 

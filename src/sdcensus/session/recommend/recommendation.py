@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 
 from sdcensus.documents.policy.document import read_policy
@@ -36,6 +37,7 @@ from sdcensus.session.recommend.noise import Noise, Rejected
 from sdcensus.session.recommend.tables import (
     PRINTED_AREAS,
     TableDesign,
+    has_many_small,
     small_share,
     standard_tables,
 )
@@ -195,20 +197,25 @@ def recommend(
     chosen = base if menu is None else menu.policy
     progress("designing tables", 0.0)
     mean = chosen.online.mean_cell_size
-    printed = wanted == (RecommendedProduct.REPORT,)
-    tables = standard_tables(
+    designed = partial(
+        standard_tables,
         census,
         facts,
         chosen,
         mean=MEAN_CELL if mean is None else mean,
         crossed=RecommendedProduct.PROGRAMME in wanted,
-        most_areas=PRINTED_AREAS if printed else None,
+        most_areas=PRINTED_AREAS if wanted == (RecommendedProduct.REPORT,) else None,
     )
+    tables = designed()
+    small = small_share(census, tables)
+    if not shows_none(small) and has_many_small(census, chosen, tables):
+        # Ones and twos will be seen: tables with too many of them get coarser areas.
+        tables = designed(few_small=True)
+        small = small_share(census, tables)
     if not tables:
         raise SpecError(_no_table(facts, chosen, given=policy is not None))
     specs = [table.table.spec(census.schema) for table in tables]
     progress("choosing noise", 0.0)
-    small = small_share(census, tables)
     budgets = (*(() if menu is None else menu.budgets), *look_budget_of_tables(specs))
     choice = chosen_noise(census, chosen, specs, budgets, small, proposed=policy is None, menu=menu)
     noise, chosen = choice.noise, choice.policy

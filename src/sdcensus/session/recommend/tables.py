@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -38,6 +39,10 @@ PRINTED_AREAS = 60
 SPARSE_AREAS = 0.05
 #: A level of which a larger share of areas is not offered has no tables of its own.
 MOST_WITHHELD = 0.25
+#: Noise moves counts: a table keeps this many units above the least number for its cells.
+MARGIN = 20
+#: Of the shares of ones and twos that a policy allows, a table uses this part: noise makes more.
+SMALL_PART = 0.8
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -92,6 +97,7 @@ def standard_tables(
     mean: float,
     crossed: bool,
     most_areas: int | None = None,
+    few_small: bool = False,
 ) -> tuple[TableDesign, ...]:
     """The tables that a census is asked for, by what its variables are.
 
@@ -106,6 +112,7 @@ def standard_tables(
         mean: The least mean number of units in a cell.
         crossed: Whether variables are also shown by broad age.
         most_areas: The most areas of a table.
+        few_small: Whether a table with too many ones and twos for the policy gets coarser areas.
     """
     table_designs = []
     by_entity: dict[Entity, tuple[tuple[AreaLevel, ...], int]] = {}
@@ -122,7 +129,8 @@ def standard_tables(
         table_design = None
         shorter: _Wish | None = wish
         while table_design is None and shorter is not None and units:
-            table_design = _borne_design(shorter, areas, units, policy, mean)
+            fits = partial(_has_few_small, census, policy) if few_small else None
+            table_design = _borne_design(shorter, areas, units, policy, mean, fits)
             shorter = shorter.shorter
         if table_design is not None:
             table_designs.append(table_design)
@@ -130,18 +138,49 @@ def standard_tables(
 
 
 def _borne_design(
-    wish: _Wish, areas: Sequence[AreaLevel], units: int, policy: Policy, mean: float
+    wish: _Wish,
+    areas: Sequence[AreaLevel],
+    units: int,
+    policy: Policy,
+    mean: float,
+    fits: Callable[[TableDesign], bool] | None,
 ) -> TableDesign | None:
     """A table with the finest areas that its cells bear; ``None`` if they bear none at all."""
     cells = math.prod(size for _, _, size in wish.axes)
     borne = _borne(areas, cells, mean, policy)
-    area = next((area_level for area_level in borne if _passes(wish, area_level, policy)), None)
-    if area is None and not wish.axes:
-        return None
-    if area is None and (units / cells < mean or not _passes(wish, None, policy)):
-        return None
-    table_design = _design(wish, area, units, cells, policy.schema)
-    return replace(table_design, refused=area is None and bool(borne))
+    whole = [None] if wish.axes and (units - MARGIN) / cells >= mean else []
+    for area in (*borne, *whole):
+        if not _passes(wish, area, policy):
+            continue
+        table_design = _design(wish, area, units, cells, policy.schema)
+        if fits is None or fits(table_design):
+            return replace(table_design, refused=area is None and bool(borne))
+    return None
+
+
+def _has_few_small(census: Census, policy: Policy, table_design: TableDesign) -> bool:
+    """Whether a table keeps well within the shares of ones and twos that a policy allows."""
+    ones, twos, filled = _small_cells(census, table_design)
+    online = policy.online_for(UserRole.PRODUCTION)
+    most = 1.0 if online.ones is None else online.ones
+    both = 1.0 if online.ones_and_twos is None else online.ones_and_twos
+    return ones <= SMALL_PART * most * filled and ones + twos <= SMALL_PART * both * filled
+
+
+def has_many_small(census: Census, policy: Policy, tables: Sequence[TableDesign]) -> bool:
+    """Whether the policy might refuse some table for its ones and twos."""
+    return not all(_has_few_small(census, policy, table) for table in tables)
+
+
+def _small_cells(census: Census, table_design: TableDesign) -> tuple[int, int, int]:
+    """How many cells hold one, hold two, and hold anybody, totals aside."""
+    axes = [f"{axis}-total" for axis in table_design.table.by]
+    counts = census.tabulate(*axes, of=table_design.table.of).values.count
+    return (
+        int(np.count_nonzero(counts == 1)),
+        int(np.count_nonzero(counts == 2)),
+        int(np.count_nonzero(counts)),
+    )
 
 
 def small_share(census: Census, tables: Sequence[TableDesign]) -> float | None:
@@ -149,13 +188,9 @@ def small_share(census: Census, tables: Sequence[TableDesign]) -> float | None:
 
     ``None`` if no cell holds anybody.
     """
-    small = filled = 0
-    for table in tables:
-        axes = [f"{axis}-total" for axis in table.table.by]
-        cube = census.tabulate(*axes, of=table.table.of)
-        counts = cube.values.count
-        small += int(np.count_nonzero((counts == 1) | (counts == 2)))
-        filled += int(np.count_nonzero(counts))
+    cells = [_small_cells(census, table) for table in tables]
+    small = sum(ones + twos for ones, twos, _ in cells)
+    filled = sum(each for _, _, each in cells)
     return small / filled if filled else None
 
 
@@ -209,7 +244,13 @@ def _borne(areas: Sequence[AreaLevel], cells: int, mean: float, policy: Policy) 
         offered = _offered(area, policy)
         withheld = 1 - len(offered.filled) / max(len(area.filled), 1)
         bears = offered.share_with(cells, mean) >= 1 - SPARSE_AREAS
-        if len(offered.units) > 1 and bears and withheld <= MOST_WITHHELD:
+        largest = max(offered.filled, default=0) - MARGIN
+        if (
+            len(offered.units) > 1
+            and bears
+            and withheld <= MOST_WITHHELD
+            and largest >= mean * cells
+        ):
             borne.append(area)
     return borne
 
