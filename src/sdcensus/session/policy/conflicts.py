@@ -105,8 +105,7 @@ def _not_offered(policy: Policy) -> Iterator[str]:
 
 def _design(policy: Policy) -> Iterator[str]:
     rules = policy.design
-    asks = rules.minimum_population or rules.minimum_population_at or rules.minimum_category
-    if (asks or rules.detail) and policy.decided == type(policy.decided)():
+    if rules.detail and not policy.decided.detail:
         yield (
             "design: nothing is decided yet. Run sdcensus policy design, look at what it proposes,"
             " and keep its decisions."

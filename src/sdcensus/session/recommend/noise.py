@@ -19,7 +19,7 @@ from sdcensus.risk.looks.chance import (
     recovery_with,
     required,
 )
-from sdcensus.session.looks.budget import LIMIT, design_for, given_away
+from sdcensus.session.looks.budget import LIMIT, design_for, given_away, needed
 
 #: From this share of ones and twos among filled cells on, none of them shall be seen.
 SMALL_CELLS = 0.25
@@ -144,6 +144,11 @@ def _why_not(
         return (
             f"{expected:.2g} sums are expected to give all their parts away, and the limit is"
             f" {ALPHA:g}"
+        )
+    if not all(needed(budget, limit).met_by(design) for budget in budgets):
+        return (
+            "its largest deviation is too likely: in some of so many sums all parts would be as far"
+            " from the truth as they can be"
         )
     if blocking and design.blocked < 2:
         return "ones and twos would be seen, and there are too many of them"
