@@ -84,8 +84,12 @@ def check(
         output.say("\nTo be changed: serve does not open this", style="bold")
         for line in ties:
             output.say(f"  {line}")
-    undecided_rules = undecided_lines(read, undecided(read, census))
-    warnings = (*looks_between_units(read), *conflicts(read), *undecided_rules)
+    small = undecided(read, census)
+    warnings = (
+        *looks_between_units(read),
+        *conflicts(read, nothing_small=not small),
+        *undecided_lines(read, small),
+    )
     if warnings:
         output.say("\nWorth a look", style="bold")
         for sentence in warnings:
