@@ -29,6 +29,7 @@ from sdcensus.model.schema.file_problems import (
     ProblemLog,
     refuse_if,
 )
+from sdcensus.model.schema.id_forms import LinkMatches
 from sdcensus.model.schema.schema import HouseholdKey, Schema
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Secret
@@ -124,6 +125,7 @@ class LoadReport:
         notes: What else to know, such as areas that the map does not show.
         identities: Identities between units that the records show and the schema does not declare,
             as lines for it.
+        links: How the links between records match, for each kind that names another.
     """
 
     store: Path
@@ -131,6 +133,7 @@ class LoadReport:
     problems: tuple[Problem, ...]
     notes: tuple[str, ...] = ()
     identities: tuple[ProposedIdentity, ...] = ()
+    links: tuple[LinkMatches, ...] = ()
 
 
 def load_census(
@@ -160,13 +163,13 @@ def load_census(
     with writing(out, replace=replace) as writer:
         for census_map in maps:
             writer.write_map(census_map.variable, census_map.content)
-        rows = _build(schema, writer, secret, on_problem, log, progress)
+        rows, links = _build(schema, writer, secret, on_problem, log, progress)
         # Only now is no file of the folder mapped any more: Windows removes and renames no others.
         for folder in writer.folder.glob("*.parts"):
             shutil.rmtree(folder)
     notes = tuple(census_map.note for census_map in maps if census_map.note)
     identities = undeclared_identities(CensusStore.open(out), progress)
-    return LoadReport(out, rows, log.problems(), notes, identities)
+    return LoadReport(out, rows, log.problems(), notes, identities, links)
 
 
 def _build(
@@ -176,7 +179,7 @@ def _build(
     on_problem: OnProblem,
     log: ProblemLog,
     progress: Progress,
-) -> dict[Entity, int]:
+) -> tuple[dict[Entity, int], tuple[LinkMatches, ...]]:
     material = secret.reveal_for_record_keys()
     parts = read_files(schema, writer.folder, material, log, progress)
     records = link_records(schema, parts, material, log, progress)
@@ -185,7 +188,8 @@ def _build(
     write_records(schema, records, writer, progress)
     _finish(schema, records, writer, secret, on_problem, log, progress)
     _refuse_if(log, on_problem)
-    return {entity: own.size for entity, own in records.items()}
+    links = tuple(matches for own in records.values() for matches in own.matches.values())
+    return {entity: own.size for entity, own in records.items()}, links
 
 
 def _refuse_if(log: ProblemLog, on_problem: OnProblem) -> None:

@@ -81,6 +81,8 @@ def load(
     for entity, rows in report.rows.items():
         records.add_row(entity.plural, f"{rows:,}")
     output.show(records)
+    for links in report.links:
+        output.say(f"{links}.".capitalize())
     _say_proposals(output, out)
     output.say(f"Look at it with: sdcensus describe {typed(out)}")
 

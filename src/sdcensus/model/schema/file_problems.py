@@ -32,6 +32,7 @@ class ProblemKind(StrEnum):
     NOT_A_NUMBER = "not a number"
     EMPTY_ID = "empty id"
     DUPLICATE_ID = "duplicate id"
+    SAME_ID = "one id written in two ways"
     BAD_ID = "id that cannot be used"
     ORPHAN = "no parent record"
     NOT_CONSTANT = "differs within the unit"
@@ -46,6 +47,7 @@ FATAL = frozenset(
     {
         ProblemKind.EMPTY_ID,
         ProblemKind.DUPLICATE_ID,
+        ProblemKind.SAME_ID,
         ProblemKind.BAD_ID,
         ProblemKind.BAD_KEY,
         ProblemKind.BAD_WEIGHT,
@@ -73,6 +75,8 @@ _REMEDY = {
     ProblemKind.NOT_A_NUMBER: "correct the file, or declare the codes that are not numbers",
     ProblemKind.EMPTY_ID: "every record needs all parts of its id",
     ProblemKind.DUPLICATE_ID: "ids must be unique: add the column that tells the records apart",
+    ProblemKind.SAME_ID: "with 'id_width' or 'id_any_case' these rows have the same id: write it in"
+    " one way; or leave the setting out, if they are different units",
     ProblemKind.BAD_ID: "an id must not contain '|', begin with '-', or be wider than declared",
     ProblemKind.ORPHAN: "add the parent or correct the link; if it may be empty: optional = true",
     ProblemKind.NOT_CONSTANT: "the same value must stand in all records of the unit",
