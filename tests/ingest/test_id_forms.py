@@ -93,6 +93,11 @@ def loaded(schema: Schema, folder: Path, on_problem: OnProblem = OnProblem.MISSI
     return load_census(schema, folder / "store", secret=SECRET, on_problem=on_problem)
 
 
+def household_keys(report: LoadReport) -> list[int]:
+    keys = CensusStore.open(report.store).record_keys(Entity.HOUSEHOLD)
+    return sorted(int(key) for key in keys)
+
+
 def link_of(report: LoadReport) -> LinkMatches:
     (link,) = report.links
     return link
