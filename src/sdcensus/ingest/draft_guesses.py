@@ -7,12 +7,18 @@ column that may hold names are not written down, and no count of records is.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sdcensus.ingest.draft_columns import Profile
-from sdcensus.ingest.draft_words import Concept, concepts_of, kind_of_label
-from sdcensus.ingest.readers import ColumnKind
+from sdcensus.ingest.draft_words import (
+    Concept,
+    concepts_of,
+    is_answer,
+    is_under_age,
+    kind_of_label,
+    kind_of_missing_text,
+)
 from sdcensus.model.schema.number_codes import LARGEST_NUMBER
 from sdcensus.model.schema.variable import CodeKind, Role
 
@@ -26,6 +32,10 @@ _LONGEST_RANGE = 1000
 _LONGEST_CLASSIFICATION = 1500
 #: Text that stands in fewer rows than this may be about one person.
 _OFTEN = 3
+#: Longer numbers than this may be those of a telephone or a document.
+_SHORT_CODE = 3
+#: The answers to a question are so much fewer than those who answered it.
+_ROWS_OF_ANSWER = 10
 _OLDEST = 120
 _NO_LABEL = "(no label in the file)"
 
@@ -41,7 +51,6 @@ class Guess:
     decimals: int = 0
     missing: dict[str, CodeKind] = field(default_factory=dict)
     empty: CodeKind | None = None
-    width: int | None = None
     notes: list[str] = field(default_factory=list)
     left_out: bool = False
 
@@ -62,31 +71,44 @@ def may_identify_units(profile: Profile) -> bool:
         bool(about & {Concept.NUMBER, Concept.AREA})
         and not about & {Concept.CONTACT, Concept.PERSONAL_NAME, Concept.WEIGHT}
         and profile.empty == 0
-        and profile.filled > 0
+        and profile.stated > 0
+        and not profile.missing_texts
+        and not (profile.column.value_labels and Concept.AREA not in about)
         and (profile.whole or (not profile.number and profile.longest <= 20))
     )
 
 
-def may_be_geography(profile: Profile) -> bool:
-    """Whether the column may hold the codes of areas."""
+def may_number_members(profile: Profile) -> bool:
+    """Whether the column may count the members of a household, by its values alone."""
     return (
-        Concept.AREA in concepts(profile)
+        profile.whole
+        and profile.stated == profile.rows > 0
+        and profile.longest <= 3
+        and not profile.column.value_labels
+    )
+
+
+def may_be_geography(profile: Profile) -> bool:
+    """Whether the column may hold the codes of the areas in which units lie."""
+    return (
+        concepts(profile) & {Concept.AREA, Concept.ELSEWHERE} == {Concept.AREA}
         and profile.counts is not None
         and profile.filled > 0
         and (profile.whole or _code_like(profile))
     )
 
 
-def guess(profile: Profile, *, in_id: bool, geography: bool) -> Guess:
+def guess(profile: Profile, *, in_id: bool, geography: bool, in_link: bool = False) -> Guess:
     """A first description of the variable in a column.
 
     Args:
         profile: What the column holds.
         in_id: Whether it is part of the id of a record.
         geography: Whether it is the geography of the census.
+        in_link: Whether it says to which record of another file a record belongs.
     """
     about = concepts(profile)
-    if not profile.filled:
+    if not profile.stated:
         guess = Guess(left_out=True, notes=["The column is empty."])
     elif geography:
         guess = _classification(profile)
@@ -94,13 +116,17 @@ def guess(profile: Profile, *, in_id: bool, geography: bool) -> Guess:
         guess.notes.append(
             "guessed: the geography. Add labels, and a column 'parent' for the levels above."
         )
+    elif in_id and not profile.column.value_labels and not may_be_geography(profile):
+        guess = Guess(role=Role.RECORD_ID, notes=["guessed: a part of the id of a record."])
+    elif in_link and not profile.column.value_labels:
+        guess = Guess(
+            role=Role.HOUSEHOLD_LINK, notes=["guessed: it says to what the record belongs."]
+        )
     elif profile.column.value_labels:
         guess = _labelled(profile, about)
-    elif (Concept.PERSONAL_NAME in about and not profile.number) or Concept.CONTACT in about:
+    elif _may_identify_a_person(profile, about):
         guess = _identifier("guessed from its name: it is read and never stored.")
-    elif in_id:
-        guess = Guess(role=Role.RECORD_ID, notes=["guessed: a part of the id of a record."])
-    elif Concept.WEIGHT in about and profile.number and not profile.empty:
+    elif Concept.WEIGHT in about and profile.number and profile.stated == profile.rows:
         guess = Guess(
             role=Role.WEIGHT, decimals=_decimals(profile, 6), notes=["guessed: a weight."]
         )
@@ -109,7 +135,8 @@ def guess(profile: Profile, *, in_id: bool, geography: bool) -> Guess:
     elif profile.number:
         guess = _amount(profile, {})
     else:
-        guess = _text(profile)
+        guess = _text(profile, about)
+    _say_what_missing_texts_mean(profile, guess)
     if about & {Concept.SEX, Concept.AGE} and guess.role is None and not guess.left_out:
         guess.role = Role.KEY
     if Concept.SIZE in about and (guess.codes is not None or guess.range is not None):
@@ -117,11 +144,47 @@ def guess(profile: Profile, *, in_id: bool, geography: bool) -> Guess:
             'if it is the number of persons inside, say so: counts = "persons". Tables of both'
             " units are then checked for it."
         )
-    if (in_id or geography) and profile.column.kind is ColumnKind.INTEGER:
-        guess.width = min(max(profile.longest, 1), 100)
-        guess.notes.append("check 'width': how many digits the id has, with zeros in front.")
     _say_what_empty_means(profile, guess)
     return guess
+
+
+def _may_identify_a_person(profile: Profile, about: set[Concept]) -> bool:
+    """Whether a column holds names, numbers or addresses, and no question about them.
+
+    A word of the name raises the suspicion; values clear it that could not tell anybody apart: a
+    few short codes, yes and no, or, where the name is that of a question, a few texts that occur
+    often. The names of areas are no names of persons.
+    """
+    if Concept.PERSONAL_NAME in about and not profile.number:
+        suspected = Concept.AREA not in about
+    else:
+        suspected = Concept.CONTACT in about
+    if not suspected:
+        return False
+    if profile.counts is None:
+        return True
+    if profile.whole:
+        return not (profile.longest <= _SHORT_CODE and len(profile.values) <= _FEW_NUMBERS)
+    values = [value for value in profile.counts if kind_of_missing_text(value) is CodeKind.VALID]
+    if all(is_answer(value) for value in values):
+        return False
+    often = all(profile.counts[value] >= _OFTEN for value in values)
+    few = len(values) <= _FEW_NUMBERS and len(values) * _ROWS_OF_ANSWER <= profile.filled
+    return not (Concept.ANSWER in about and often and few)
+
+
+def _say_what_missing_texts_mean(profile: Profile, guess: Guess) -> None:
+    """Texts such as NA in a column of numbers are missing codes."""
+    stored = guess.codes is not None or guess.range is not None or guess.continuous
+    if not stored or not profile.number or not profile.missing_texts:
+        return
+    for text in sorted(profile.missing_texts):
+        kind = guess.missing.setdefault(text, kind_of_missing_text(text))
+        if guess.codes is not None:
+            guess.codes.setdefault(text, "")
+        elif kind is CodeKind.VALID:
+            guess.missing[text] = CodeKind.NOT_STATED
+    guess.notes.append("guessed: texts that stand where there is no number are missing codes.")
 
 
 def _say_what_empty_means(profile: Profile, made: Guess) -> None:
@@ -132,6 +195,7 @@ def _say_what_empty_means(profile: Profile, made: Guess) -> None:
         in (
             Role.WEIGHT,
             Role.RECORD_ID,
+            Role.HOUSEHOLD_LINK,
             Role.DIRECT_IDENTIFIER,
         )
     ):
@@ -166,12 +230,16 @@ def _labelled(profile: Profile, about: set[Concept]) -> Guess:
     """A column for which the file itself has labels."""
     labels = {code.strip(): label.strip() for code, label in profile.column.value_labels}
     labels = {code: label for code, label in labels.items() if _possible(code)}
-    missing = _missing_by_label(labels)
+    missing = _missing_by_label(labels, about)
     for code in profile.column.missing:
         if _possible(code.strip()):
             missing.setdefault(code.strip(), CodeKind.NOT_STATED)
     counts = profile.counts
-    others = [value for value in counts or {} if value not in labels and value not in missing]
+    others = [value for value in profile.values if value not in labels and value not in missing]
+    for value in [*others, *profile.missing_texts]:
+        if value not in labels and kind_of_missing_text(value) is not CodeKind.VALID:
+            missing[value] = kind_of_missing_text(value)
+    others = [value for value in others if value not in missing]
     numbers = profile.number and (counts is None or bool(others))
     if numbers and not profile.whole:
         return _amount(profile, missing)
@@ -180,7 +248,13 @@ def _labelled(profile: Profile, about: set[Concept]) -> Guess:
             int(value) for value in {*others, *labels} if value not in missing and _is_whole(value)
         ]
         return _range_or_amount(profile, values, missing, about)
-    added = [other for other in others if _may_be_shown(other, (counts or {})[other])]
+    guessed = _missing_among(others, labels)
+    missing.update(guessed)
+    added = [
+        other
+        for other in others
+        if other not in guessed and _may_be_shown(other, (counts or {})[other])
+    ]
     codes = {**labels, **dict.fromkeys(sorted(added), _NO_LABEL)}
     guess = Guess(
         codes={**codes, **{value: labels.get(value, "") for value in missing}}, missing=missing
@@ -189,16 +263,39 @@ def _labelled(profile: Profile, about: set[Concept]) -> Guess:
         return _identifier("only missing codes have labels; check what this column holds.")
     if added:
         guess.notes.append(f"some codes have no label in the file: {_NO_LABEL}.")
-    if len(added) < len(others):
+    if len(added) + len(guessed) < len(others):
         guess.notes.append(_LEFT_OUT)
-    if missing:
+    if guessed:
+        guess.notes.append(f"guessed: {_listed(guessed)} has no label and stands apart at the top.")
+    if len(missing) > len(guessed):
         guess.notes.append("guessed from labels: which codes are missing codes.")
     return guess
 
 
-def _missing_by_label(labels: Mapping[str, str]) -> dict[str, CodeKind]:
+def _listed(codes: Iterable[str]) -> str:
+    return " and ".join(sorted(codes))
+
+
+def _missing_by_label(labels: Mapping[str, str], about: set[Concept]) -> dict[str, CodeKind]:
+    """The codes whose label says that there is no value; a label that does not is a value."""
     kinds = {code: kind_of_label(label) for code, label in labels.items()}
-    return {code: kind for code, kind in kinds.items() if kind is not CodeKind.VALID}
+    missing = {code: kind for code, kind in kinds.items() if kind is not CodeKind.VALID}
+    young = [code for code, label in labels.items() if is_under_age(label)]
+    others = [label for code, label in labels.items() if code not in missing and code not in young]
+    # Among ages and groups of numbers, the youngest are a group like the others.
+    numbers = sum(any(sign.isdigit() for sign in label) for label in others)
+    if len(young) == 1 and Concept.AGE not in about and 2 * numbers < len(others):
+        missing[young[0]] = CodeKind.NOT_APPLICABLE
+    return missing
+
+
+def _missing_among(others: Sequence[str], labels: Mapping[str, str]) -> dict[str, CodeKind]:
+    """Codes without a label that stand apart at the top, where the others have labels."""
+    codes = [*others, *labels]
+    if len(others) > 2 or not all(_is_whole(code) for code in codes):
+        return {}
+    top = _missing_at_the_top(sorted({int(code) for code in codes}))
+    return {code: kind for code, kind in top.items() if code in others}
 
 
 _LEFT_OUT = "values that are rare or long were left out: they may be about one person."
@@ -273,10 +370,10 @@ def _nearly_unique(profile: Profile) -> bool:
     counts = profile.counts
     return (
         counts is not None
-        and profile.filled >= 20
+        and profile.stated >= 20
         and profile.longest >= 6
         and profile.longest - profile.shortest <= 1  # amounts differ more in length
-        and len(counts) * 10 > profile.filled * 9
+        and len(profile.values) * 10 > profile.stated * 9
     )
 
 
@@ -289,13 +386,13 @@ def _is_classification(profile: Profile, valid: list[int]) -> bool:
 
 
 def _classification(profile: Profile) -> Guess:
-    counts = profile.counts or {}
+    counts = profile.values
     shown = [count for count in counts if _possible(count) and _may_be_code(count, counts[count])]
     labels = dict(profile.column.value_labels)
     codes = {
         value: labels.get(value, value) for value in sorted({*shown, *filter(_possible, labels)})
     }
-    missing = _missing_by_label(codes)
+    missing = _missing_by_text(codes)
     if len(missing) == len(codes):
         return _identifier("check what this column holds.")
     guess = Guess(codes=codes, missing=missing)
@@ -306,25 +403,43 @@ def _classification(profile: Profile) -> Guess:
 # ---------------------------------------------------------------- text
 
 
-def _text(profile: Profile) -> Guess:
+def _text(profile: Profile, about: set[Concept]) -> Guess:
     """A column of text: codes if a few short texts occur often, else possibly names."""
     note = "guessed: many different texts, which may be names. It is read and never stored."
     counts = profile.counts
     if counts is None:
         return _identifier(note)
+    often = all(_may_be_shown(value, count) for value, count in counts.items())
+    if Concept.AREA in about and often and len(counts) <= _LONGEST_CLASSIFICATION:
+        return _classification(profile)  # names of areas, each of which holds many
     short = all(len(count) <= 2 for count in counts)
     if len(counts) > _FEW_TEXTS or (not short and len(counts) * _OFTEN > profile.filled):
         if len(counts) <= _LONGEST_CLASSIFICATION and _code_like(profile):
             return _classification(profile)
         return _identifier(note)
     shown = [count for count in counts if _may_be_shown(count, counts[count])]
-    missing = _missing_by_label({value: value for value in shown})
+    missing = _missing_by_text({value: value for value in shown})
     if len(missing) == len(shown):
         return _identifier(note)
     guess = Guess(codes={value: value for value in sorted(shown)}, missing=missing)
+    if missing:
+        guess.notes.append("guessed: which texts are missing codes.")
     if len(shown) < len(counts):
         guess.notes.append(_LEFT_OUT)
     return guess
+
+
+def _missing_by_text(labels: Mapping[str, str]) -> dict[str, CodeKind]:
+    """The codes that say themselves, or whose label says, that there is no value."""
+    # Where all codes are two letters, NA is Namibia.
+    countries = len(labels) > _FEW_NUMBERS and all(len(code) == 2 for code in labels)
+    missing = {}
+    for code, label in labels.items():
+        kind = CodeKind.VALID if countries else kind_of_missing_text(code)
+        kind = kind if kind is not CodeKind.VALID or len(code) == 2 else kind_of_label(label)
+        if kind is not CodeKind.VALID:
+            missing[code] = kind
+    return missing
 
 
 def _code_like(profile: Profile) -> bool:
@@ -333,8 +448,9 @@ def _code_like(profile: Profile) -> bool:
         profile.counts is not None
         and profile.longest <= 12
         and all(
-            re.fullmatch(r"[A-Za-z]{0,4}[-./]?[0-9][0-9A-Za-z./-]*", count)
+            re.fullmatch(r"[A-Za-z]{0,4}[-./]?[0-9][0-9A-Za-z./+-]*", count)
             for count in profile.counts
+            if kind_of_missing_text(count) is CodeKind.VALID
         )
     )
 

@@ -1,0 +1,273 @@
+"""How the files of a draft hang together: ids, links between files, and their common form.
+
+Columns that name the same unit may have different names in two files, and may write its id in
+different ways. Names propose, values decide. A form is proposed only where it brings links together
+and makes no two records of a file one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import islice, product
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sdcensus.ingest.draft_columns import Profile, counting_members, identifying
+from sdcensus.ingest.draft_guesses import concepts, may_identify_units, may_number_members
+from sdcensus.ingest.draft_text import DraftFile
+from sdcensus.ingest.draft_words import Concept, compact, unit_in
+from sdcensus.ingest.id_parts import in_forms, number_texts
+from sdcensus.ingest.readers import ColumnKind
+from sdcensus.model.schema.id_forms import EMPTY_FRACTION, WHOLE_NUMBER, IdForm
+from sdcensus.model.schema.variable import Entity
+
+#: Ways to name a parent that are tried.
+_MOST_WAYS = 24
+#: How close the names of two columns are: the same, or the same unit in other words.
+_SAME, _ALIKE = 3, 2
+#: Columns of other names are taken for a link if so many of their values are ids (fewer if the
+#: name speaks of the unit), and if there are so many ids that this is no chance, of which so many
+#: are named.
+_LIKELY, _LIKELY_BY_NAME = 0.95, 0.3
+_LEAST_IDS, _LEAST_NAMED = 40, 0.2
+#: Longer texts are no ids.
+_LONGEST_ID = 40
+_ORDER = list(Entity)
+_NO_LINK = frozenset(
+    {Concept.CONTACT, Concept.PERSONAL_NAME, Concept.WEIGHT, Concept.AGE, Concept.SEX, Concept.AREA}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """One way in which a file may name the units of another: its columns, and how well they do."""
+
+    columns: tuple[str, ...]
+    by_name: int
+    share: float
+
+
+def link_files(files: Sequence[DraftFile]) -> None:
+    """Find ids and links of all files, larger units first, and the form in which they compare."""
+    linker = _Linker()
+    for file in sorted(files, key=lambda file: -_ORDER.index(file.entity)):
+        larger = [other for other in files if _is_larger(other, file) and other.id]
+        for other in sorted(larger, key=lambda other: _ORDER.index(other.entity)):
+            if linker.link(file, other):
+                break
+        file.id = _id_of(file)
+    for file in files:
+        if file.id:
+            linker.declare_form(file, [other for other in files if other.holder is file])
+
+
+def _is_larger(other: DraftFile, file: DraftFile) -> bool:
+    return _ORDER.index(other.entity) > _ORDER.index(file.entity)
+
+
+def _id_of(file: DraftFile) -> list[str]:
+    """The columns that identify a record: if possible, those of what holds it and some more."""
+    candidates = [name for name, profile in file.profiles.items() if may_identify_units(profile)]
+    if file.link and not file.optional:
+        columns = identifying(file.reader, candidates, file.link)
+        if len(columns) > len(file.link):
+            return columns
+        numbers = [name for name, profile in file.profiles.items() if may_number_members(profile)]
+        for name in counting_members(file.reader, file.link, numbers):
+            columns = identifying(file.reader, [name], file.link)
+            if name in columns:
+                return columns
+    return identifying(file.reader, candidates)
+
+
+class _Linker:
+    """Finds links and forms; remembers the ids that it read."""
+
+    def __init__(self) -> None:
+        self._texts: dict[tuple[Path, str], pa.Array] = {}
+
+    # ------------------------------------------------------------ links
+
+    def link(self, file: DraftFile, other: DraftFile) -> bool:
+        """Whether a file names the units of another; the columns are noted in it."""
+        likely_columns = [_columns_like(file, other, name) for name in other.id]
+        ways = [
+            self._tried(file, other, columns)
+            for columns in islice(product(*likely_columns), _MOST_WAYS)
+            if len(set(columns)) == len(columns)
+        ]
+        parts = len(other.id)
+        # Same names are taken at their word, whatever the values: the load says what is wrong.
+        same = [way for way in ways if way.by_name == _SAME * parts]
+        likely = [
+            way
+            for way in ways
+            if way.share >= (_LIKELY if way.by_name < _ALIKE * parts else _LIKELY_BY_NAME)
+        ]
+        best = max(
+            [*same, *likely], default=None, key=lambda way: (round(way.share, 1), way.by_name)
+        )
+        if best is None:
+            return False
+        file.holder, file.link = other, list(best.columns)
+        file.optional = any(file.profiles[name].empty for name in best.columns)
+        if best.by_name < _SAME * parts:
+            file.link_notes.append("guessed: the link, from names and values of the columns.")
+        others = [" + ".join(way.columns) for way in likely if way.columns != best.columns]
+        if others:
+            file.link_notes.append(f"These columns would link as well: {'; '.join(others)}.")
+        if file.optional:
+            file.link_notes.append(f"guessed: some {file.entity.plural} name no {other.entity}.")
+        return True
+
+    def _tried(self, file: DraftFile, other: DraftFile, columns: tuple[str, ...]) -> _Way:
+        """How well some columns name the units of another file."""
+        named = zip(columns, other.id, strict=True)
+        by_name = sum(_by_name(mine, theirs, other.entity) for mine, theirs in named)
+        form = IdForm(self._widths([(file, columns), (other, other.id)]))
+        if self._merges(other, form):
+            form = IdForm()
+        links = self._ids(file, columns, form).drop_null()
+        known = self._ids(other, other.id, form)
+        hits = links.filter(pc.is_in(links, value_set=known))
+        share = len(hits) / max(len(links), 1)
+        # Numbers from 1 to 30 are ages as well as ids: many ids, of which many are named, are not.
+        named_ids = pc.count_distinct(hits).as_py()
+        by_chance = len(known) < _LEAST_IDS or named_ids < _LEAST_NAMED * len(known)
+        return _Way(columns, by_name, 0.0 if by_chance and not by_name else share)
+
+    # ------------------------------------------------------------ forms
+
+    def declare_form(self, file: DraftFile, members: Sequence[DraftFile]) -> None:
+        """The digits of the parts of an id, where files need them to be said."""
+        owners = [(file, file.id), *((member, member.link) for member in members)]
+        widths = self._widths(owners)
+        gains = any(self._matching(member, file, IdForm(widths)) for member in members)
+        if not gains:
+            needed = [
+                any(_is_number(owner, columns[at]) for owner, columns in owners)
+                for at in range(len(file.id))
+            ]
+            widths = tuple(
+                width if number else 0 for width, number in zip(widths, needed, strict=True)
+            )
+        if any(widths) and self._merges(file, IdForm(widths)):
+            file.form_notes.append(
+                "Files write this id in different ways, but 'id_width' would make two records of"
+                f" {file.name} one, which differ in zeros in front only. Correct the files."
+            )
+        elif any(widths):
+            file.widths = list(widths)
+            file.form_notes.append(
+                "guessed: files write this id in different ways, so it is compared with zeros in"
+                " front, in so many digits."
+                if gains
+                else "check 'id_width': how many digits the parts of the id have, with zeros in"
+                " front."
+            )
+        form = IdForm(tuple(file.widths))
+        if any(
+            self._matching(member, file, replace(form, any_case=True), form) for member in members
+        ):
+            file.form_notes.append(
+                "Small and capital letters differ between files: id_any_case = true takes them as"
+                " the same."
+            )
+
+    def _matching(
+        self, member: DraftFile, file: DraftFile, form: IdForm, than: IdForm | None = None
+    ) -> bool:
+        """Whether more links match in a form than in another."""
+        counts = []
+        for tried in (than or IdForm(), form):
+            links = self._ids(member, member.link, tried).drop_null()
+            inside = pc.is_in(links, value_set=self._ids(file, file.id, tried))
+            counts.append(int(pc.sum(inside).as_py() or 0))
+        return counts[1] > counts[0]
+
+    def _merges(self, file: DraftFile, form: IdForm) -> bool:
+        """Whether two records of a file would have one id in a form."""
+        written, compared = (
+            pc.count_distinct(self._ids(file, file.id, tried)).as_py() for tried in (IdForm(), form)
+        )
+        return bool(compared < written)
+
+    def _widths(self, owners: Sequence[tuple[DraftFile, Sequence[str]]]) -> tuple[int, ...]:
+        """For each part of an id, the most digits that any of the files has for it."""
+        parts = range(len(owners[0][1]))
+        return tuple(
+            max(self._digits(file, columns[part]) for file, columns in owners) for part in parts
+        )
+
+    def _digits(self, file: DraftFile, name: str) -> int:
+        """How many digits the whole numbers of a column have at most."""
+        profile = file.profiles[name]
+        if profile.whole and not profile.missing_texts:
+            return min(profile.longest, _LONGEST_ID)
+        texts = self._column(file, name)
+        whole = texts.filter(pc.match_substring_regex(texts, WHOLE_NUMBER))
+        lengths = pc.utf8_length(pc.replace_substring_regex(whole, EMPTY_FRACTION, ""))
+        return min(int(pc.max(lengths).as_py() or 0), _LONGEST_ID)
+
+    # ------------------------------------------------------------ reading
+
+    def _ids(self, file: DraftFile, columns: Sequence[str], form: IdForm) -> pa.Array:
+        """Ids as one text each, in a form; null where a part is empty."""
+        texts = [self._column(file, name) for name in columns]
+        for _, changed in in_forms(texts, form):
+            texts = changed
+        return pc.binary_join_element_wise(*texts, "|")
+
+    def _column(self, file: DraftFile, name: str) -> pa.Array:
+        key = (file.source.paths[0], f"{file.name}\n{name}")
+        if key not in self._texts:
+            arrays = [_plain(batch.column(0)) for batch in file.reader.batches([name])]
+            self._texts[key] = pa.concat_arrays([pa.array([], pa.string()), *arrays])
+        return self._texts[key]
+
+
+def _plain(array: pa.Array) -> pa.Array:
+    return pc.utf8_trim_whitespace(array) if pa.types.is_string(array.type) else number_texts(array)
+
+
+def _is_number(file: DraftFile, name: str) -> bool:
+    return file.profiles[name].column.kind is not ColumnKind.TEXT
+
+
+def _columns_like(file: DraftFile, other: DraftFile, name: str) -> list[str]:
+    """The columns of a file that may hold what a column of another does, likely ones first."""
+    theirs = other.profiles[name]
+    closeness = {
+        mine.name: _by_name(mine.name, name, other.entity)
+        for mine in file.profiles.values()
+        if mine.name == name or _may_name(mine, theirs)
+    }
+    # Values alone decide only where no name does, and only for ids of one column.
+    alone = len(other.id) == 1 and not any(closeness.values())
+    columns = [mine for mine, close in closeness.items() if close or alone]
+    return sorted(columns, key=lambda mine: -closeness[mine])
+
+
+def _by_name(mine: str, theirs: str, entity: Entity) -> int:
+    if mine == theirs:
+        return _SAME
+    if compact(mine) == compact(theirs):
+        return _ALIKE
+    unit = unit_in(mine)
+    if unit is None or unit is not unit_in(theirs):
+        return 0
+    return _ALIKE if unit is entity else 1
+
+
+def _may_name(mine: Profile, theirs: Profile) -> bool:
+    about = concepts(mine)
+    return (
+        mine.filled > 0
+        and not about & _NO_LINK
+        and not mine.column.value_labels
+        and mine.number == theirs.number
+        and mine.longest <= _LONGEST_ID
+    )
