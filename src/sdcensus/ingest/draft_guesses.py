@@ -7,19 +7,23 @@ column that may hold names are not written down, and no count of records is.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from sdcensus.ingest.draft_columns import Profile
+from sdcensus.ingest.draft_missing import (
+    is_whole,
+    missing_among,
+    missing_at_the_ends,
+    missing_by_label,
+    missing_by_text,
+)
 from sdcensus.ingest.draft_words import (
     Concept,
     concepts_of,
     is_answer,
-    is_under_age,
-    kind_of_label,
     kind_of_missing_text,
 )
-from sdcensus.model.schema.number_codes import LARGEST_NUMBER
 from sdcensus.model.schema.variable import CodeKind, Role
 
 #: Whole numbers with at most so many different values are codes.
@@ -179,11 +183,8 @@ def _say_what_missing_texts_mean(profile: Profile, guess: Guess) -> None:
     if not stored or not profile.number or not profile.missing_texts:
         return
     for text in sorted(profile.missing_texts):
-        kind = guess.missing.setdefault(text, kind_of_missing_text(text))
-        if guess.codes is not None:
-            guess.codes.setdefault(text, "")
-        elif kind is CodeKind.VALID:
-            guess.missing[text] = CodeKind.NOT_STATED
+        if guess.codes is None or text not in guess.codes:
+            guess.missing.setdefault(text, kind_of_missing_text(text))
     guess.notes.append("guessed: texts that stand where there is no number are missing codes.")
 
 
@@ -230,7 +231,7 @@ def _labelled(profile: Profile, about: set[Concept]) -> Guess:
     """A column for which the file itself has labels."""
     labels = {code.strip(): label.strip() for code, label in profile.column.value_labels}
     labels = {code: label for code, label in labels.items() if _possible(code)}
-    missing = _missing_by_label(labels, about)
+    missing = missing_by_label(labels, about)
     for code in profile.column.missing:
         if _possible(code.strip()):
             missing.setdefault(code.strip(), CodeKind.NOT_STATED)
@@ -245,10 +246,10 @@ def _labelled(profile: Profile, about: set[Concept]) -> Guess:
         return _amount(profile, missing)
     if numbers and (counts is None or len(others) > max(_FEW_NUMBERS, 2 * len(labels))):
         values = [
-            int(value) for value in {*others, *labels} if value not in missing and _is_whole(value)
+            int(value) for value in {*others, *labels} if value not in missing and is_whole(value)
         ]
         return _range_or_amount(profile, values, missing, about)
-    guessed = _missing_among(others, labels)
+    guessed = missing_among(others, labels)
     missing.update(guessed)
     added = [
         other
@@ -266,7 +267,9 @@ def _labelled(profile: Profile, about: set[Concept]) -> Guess:
     if len(added) + len(guessed) < len(others):
         guess.notes.append(_LEFT_OUT)
     if guessed:
-        guess.notes.append(f"guessed: {_listed(guessed)} has no label and stands apart at the top.")
+        guess.notes.append(
+            f"guessed: {_listed(guessed)}, apart and without a label, is a missing code."
+        )
     if len(missing) > len(guessed):
         guess.notes.append("guessed from labels: which codes are missing codes.")
     return guess
@@ -274,28 +277,6 @@ def _labelled(profile: Profile, about: set[Concept]) -> Guess:
 
 def _listed(codes: Iterable[str]) -> str:
     return " and ".join(sorted(codes))
-
-
-def _missing_by_label(labels: Mapping[str, str], about: set[Concept]) -> dict[str, CodeKind]:
-    """The codes whose label says that there is no value; a label that does not is a value."""
-    kinds = {code: kind_of_label(label) for code, label in labels.items()}
-    missing = {code: kind for code, kind in kinds.items() if kind is not CodeKind.VALID}
-    young = [code for code, label in labels.items() if is_under_age(label)]
-    others = [label for code, label in labels.items() if code not in missing and code not in young]
-    # Among ages and groups of numbers, the youngest are a group like the others.
-    numbers = sum(any(sign.isdigit() for sign in label) for label in others)
-    if len(young) == 1 and Concept.AGE not in about and 2 * numbers < len(others):
-        missing[young[0]] = CodeKind.NOT_APPLICABLE
-    return missing
-
-
-def _missing_among(others: Sequence[str], labels: Mapping[str, str]) -> dict[str, CodeKind]:
-    """Codes without a label that stand apart at the top, where the others have labels."""
-    codes = [*others, *labels]
-    if len(others) > 2 or not all(_is_whole(code) for code in codes):
-        return {}
-    top = _missing_at_the_top(sorted({int(code) for code in codes}))
-    return {code: kind for code, kind in top.items() if code in others}
 
 
 _LEFT_OUT = "values that are rare or long were left out: they may be about one person."
@@ -315,7 +296,7 @@ def _whole_numbers(profile: Profile, about: set[Concept]) -> Guess:
     if profile.zero_padded:
         return _classification(profile)
     numbers = profile.numbers()
-    missing = {} if Concept.AREA in about else _missing_at_the_top(numbers)
+    missing = {} if Concept.AREA in about else missing_at_the_ends(numbers)
     valid = [number for number in numbers if str(number) not in missing]
     if Concept.AGE not in about and len(valid) <= _FEW_NUMBERS:
         guess = Guess(codes={str(number): str(number) for number in numbers}, missing=missing)
@@ -335,10 +316,10 @@ def _range_or_amount(
     low, high = min(valid), max(valid)
     if Concept.AGE in about and low >= 0 and high <= _OLDEST:
         inside = [
-            int(value) for value in missing if _is_whole(value) and high < int(value) <= _OLDEST
+            int(value) for value in missing if is_whole(value) and high < int(value) <= _OLDEST
         ]
         low, high = 0, min([_OLDEST, *(one - 1 for one in inside)])
-    outside = all(not _is_whole(value) or not low <= int(value) <= high for value in missing)
+    outside = all(not is_whole(value) or not low <= int(value) <= high for value in missing)
     if high - low > _LONGEST_RANGE or not outside:
         return _amount(profile, missing)
     guess = Guess(range=(low, high), missing=missing)
@@ -349,21 +330,7 @@ def _range_or_amount(
 
 def _note_missing(made: Guess) -> None:
     if made.missing:
-        made.notes.append("guessed: the missing codes, which stand apart at the top.")
-
-
-def _missing_at_the_top(numbers: list[int]) -> dict[str, CodeKind]:
-    """9, 99, 999 … at the top after a gap; where 98 stands below 99, both after a gap."""
-    top = numbers[-1]
-    if re.fullmatch("9+", str(top)) is None or top > LARGEST_NUMBER:
-        return {}
-    missing = {str(top): CodeKind.NOT_STATED}
-    if top - 1 in numbers:
-        missing[str(top - 1)] = CodeKind.NOT_APPLICABLE
-    below = numbers[: -len(missing)]
-    if len(below) < 2 or top - len(missing) in below:
-        return {}
-    return missing
+        made.notes.append("guessed: the missing codes, which stand apart.")
 
 
 def _nearly_unique(profile: Profile) -> bool:
@@ -392,7 +359,7 @@ def _classification(profile: Profile) -> Guess:
     codes = {
         value: labels.get(value, value) for value in sorted({*shown, *filter(_possible, labels)})
     }
-    missing = _missing_by_text(codes)
+    missing = missing_by_text(codes)
     if len(missing) == len(codes):
         return _identifier("check what this column holds.")
     guess = Guess(codes=codes, missing=missing)
@@ -418,7 +385,7 @@ def _text(profile: Profile, about: set[Concept]) -> Guess:
             return _classification(profile)
         return _identifier(note)
     shown = [count for count in counts if _may_be_shown(count, counts[count])]
-    missing = _missing_by_text({value: value for value in shown})
+    missing = missing_by_text({value: value for value in shown})
     if len(missing) == len(shown):
         return _identifier(note)
     guess = Guess(codes={value: value for value in sorted(shown)}, missing=missing)
@@ -427,19 +394,6 @@ def _text(profile: Profile, about: set[Concept]) -> Guess:
     if len(shown) < len(counts):
         guess.notes.append(_LEFT_OUT)
     return guess
-
-
-def _missing_by_text(labels: Mapping[str, str]) -> dict[str, CodeKind]:
-    """The codes that say themselves, or whose label says, that there is no value."""
-    # Where all codes are two letters, NA is Namibia.
-    countries = len(labels) > _FEW_NUMBERS and all(len(code) == 2 for code in labels)
-    missing = {}
-    for code, label in labels.items():
-        kind = CodeKind.VALID if countries else kind_of_missing_text(code)
-        kind = kind if kind is not CodeKind.VALID or len(code) == 2 else kind_of_label(label)
-        if kind is not CodeKind.VALID:
-            missing[code] = kind
-    return missing
 
 
 def _code_like(profile: Profile) -> bool:
@@ -466,13 +420,9 @@ def _may_be_shown(value: str, count: int) -> bool:
     if not _possible(value):
         return False
     often = count >= _OFTEN and len(value) <= 60
-    return len(value) <= 2 or (_is_whole(value) and len(value) <= 5) or often
+    return len(value) <= 2 or (is_whole(value) and len(value) <= 5) or often
 
 
 def _possible(code: str) -> bool:
     """Whether a schema can have the code."""
     return bool(code.strip()) and code.isprintable() and code not in ("_T", "_U", "_Z")
-
-
-def _is_whole(text: str) -> bool:
-    return re.fullmatch(r"-?[0-9]{1,15}", text) is not None

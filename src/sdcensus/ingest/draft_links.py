@@ -49,6 +49,11 @@ class _Way:
     by_name: int
     share: float
 
+    @property
+    def rank(self) -> tuple[float, int]:
+        """Better ways have a higher one: first what matches, then what is called alike."""
+        return round(self.share, 1), self.by_name
+
 
 def link_files(files: Sequence[DraftFile]) -> None:
     """Find ids and links of all files, larger units first, and the form in which they compare."""
@@ -107,9 +112,7 @@ class _Linker:
             for way in ways
             if way.share >= (_LIKELY if way.by_name < _ALIKE * parts else _LIKELY_BY_NAME)
         ]
-        best = max(
-            [*same, *likely], default=None, key=lambda way: (round(way.share, 1), way.by_name)
-        )
+        best = max([*same, *likely], default=None, key=lambda way: way.rank)
         if best is None:
             return False
         file.holder, file.link = other, list(best.columns)
@@ -169,9 +172,8 @@ class _Linker:
                 " front."
             )
         form = IdForm(tuple(file.widths))
-        if any(
-            self._matching(member, file, replace(form, any_case=True), form) for member in members
-        ):
+        any_case = replace(form, any_case=True)
+        if any(self._matching(member, file, any_case, form) for member in members):
             file.form_notes.append(
                 "Small and capital letters differ between files: id_any_case = true takes them as"
                 " the same."

@@ -67,10 +67,7 @@ _PRIVATE = _words(_KNOWN["others"]["private"])
 #: Words beside which a number is no number of a unit, but says how many there are, or of what kind.
 _NO_ID = _words(_KNOWN["others"]["no_id"])
 #: The two words for the whole of a census, which say nothing about the units of a file.
-_WHOLE_CENSUS = (
-    _words("population poblacion populacao populations"),
-    _words("housing vivienda viviendas habitat habitacao"),
-)
+_WHOLE_CENSUS = [_words(text) for text in _KNOWN["others"]["whole_census"]]
 _YES_NO = frozenset(_KNOWN["answers"]["yes_no"])
 #: Texts that stand where there is no value, in small letters, and what they say about it.
 _MISSING_KINDS = {
