@@ -41,6 +41,8 @@ _SHORT_CODE = 3
 #: The answers to a question are so much fewer than those who answered it.
 _ROWS_OF_ANSWER = 10
 _OLDEST = 120
+#: The oldest ages that occur, with which a missing code is compared.
+_LAST_AGES = 5
 _NO_LABEL = "(no label in the file)"
 
 
@@ -297,6 +299,8 @@ def _whole_numbers(profile: Profile, about: set[Concept]) -> Guess:
         return _classification(profile)
     numbers = profile.numbers()
     missing = {} if Concept.AREA in about else missing_at_the_ends(numbers)
+    if Concept.AGE in about:
+        missing = _no_ages(missing, profile)
     valid = [number for number in numbers if str(number) not in missing]
     if Concept.AGE not in about and len(valid) <= _FEW_NUMBERS:
         guess = Guess(codes={str(number): str(number) for number in numbers}, missing=missing)
@@ -306,6 +310,14 @@ def _whole_numbers(profile: Profile, about: set[Concept]) -> Guess:
     if Concept.AREA in about or _is_classification(profile, valid):
         return _classification(profile)
     return _range_or_amount(profile, valid, missing, about)
+
+
+def _no_ages(missing: dict[str, CodeKind], profile: Profile) -> dict[str, CodeKind]:
+    """Missing codes among ages: more have one than have the ages below, of which few are left."""
+    ages = [number for number in profile.numbers() if str(number) not in missing]
+    oldest = max((profile.values.get(str(age), 0) for age in ages[-_LAST_AGES:]), default=0)
+    rare = {code for code in missing if code.isdigit() and profile.values[code] <= oldest}
+    return {} if rare else missing
 
 
 def _range_or_amount(

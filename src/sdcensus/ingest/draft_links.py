@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from sdcensus.ingest.draft_columns import Profile, counting_members, identifying
 from sdcensus.ingest.draft_guesses import concepts, may_identify_units, may_number_members
 from sdcensus.ingest.draft_text import DraftFile
-from sdcensus.ingest.draft_words import Concept, compact, unit_in
+from sdcensus.ingest.draft_words import Concept, abbreviates, compact, core, unit_in
 from sdcensus.ingest.id_parts import in_forms, number_texts
 from sdcensus.ingest.readers import ColumnKind
 from sdcensus.model.schema.id_forms import EMPTY_FRACTION, WHOLE_NUMBER, IdForm
@@ -130,9 +130,9 @@ class _Linker:
         """How well some columns name the units of another file."""
         named = zip(columns, other.id, strict=True)
         by_name = sum(_by_name(mine, theirs, other.entity) for mine, theirs in named)
-        form = IdForm(self._widths([(file, columns), (other, other.id)]))
-        if self._merges(other, form):
-            form = IdForm()
+        widest = IdForm(self._widths([(file, columns), (other, other.id)]))
+        forms = (replace(widest, any_case=True), widest, IdForm())
+        form = next(form for form in forms if not self._merges(other, form))
         links = self._ids(file, columns, form).drop_null()
         known = self._ids(other, other.id, form)
         hits = links.filter(pc.is_in(links, value_set=known))
@@ -145,50 +145,47 @@ class _Linker:
     # ------------------------------------------------------------ forms
 
     def declare_form(self, file: DraftFile, members: Sequence[DraftFile]) -> None:
-        """The digits of the parts of an id, where files need them to be said."""
+        """The simplest form in which most links match and no two records of the file are one."""
         owners = [(file, file.id), *((member, member.link) for member in members)]
         widths = self._widths(owners)
-        gains = any(self._matching(member, file, IdForm(widths)) for member in members)
-        if not gains:
-            needed = [
-                any(_is_number(owner, columns[at]) for owner, columns in owners)
-                for at in range(len(file.id))
-            ]
-            widths = tuple(
-                width if number else 0 for width, number in zip(widths, needed, strict=True)
-            )
-        if any(widths) and self._merges(file, IdForm(widths)):
+        # Where a file stores numbers, their text is not fixed, so that their digits are needed.
+        needed = tuple(
+            width if any(_is_number(owner, columns[at]) for owner, columns in owners) else 0
+            for at, width in enumerate(widths)
+        )
+        forms = [
+            IdForm(tried if any(tried) else (), any_case)
+            for any_case in (False, True)
+            for tried in (needed, widths)
+        ]
+        matching = {form: self._matching(file, members, form) for form in dict.fromkeys(forms)}
+        sound = [form for form in matching if not self._merges(file, form)]
+        best = max(sound, default=IdForm(), key=lambda form: matching[form])
+        file.widths, file.any_case = list(best.widths), best.any_case
+        as_written = self._matching(file, members, IdForm())
+        if best.declared and matching[best] > as_written:
             file.form_notes.append(
-                "Files write this id in different ways, but 'id_width' would make two records of"
-                f" {file.name} one, which differ in zeros in front only. Correct the files."
+                "guessed: files write this id in different ways, so all compare it in one form:"
+                f"{' with zeros in front, in so many digits' * any(best.widths)}"
+                f"{' and' * (any(best.widths) and best.any_case)}"
+                f"{' without regard to capital letters' * best.any_case}."
             )
-        elif any(widths):
-            file.widths = list(widths)
+        elif best.declared:
             file.form_notes.append(
-                "guessed: files write this id in different ways, so it is compared with zeros in"
-                " front, in so many digits."
-                if gains
-                else "check 'id_width': how many digits the parts of the id have, with zeros in"
-                " front."
+                "check 'id_width': how many digits the parts of the id have, with zeros in front."
             )
-        form = IdForm(tuple(file.widths))
-        any_case = replace(form, any_case=True)
-        if any(self._matching(member, file, any_case, form) for member in members):
+        if max(matching.values()) > matching.get(best, as_written):
             file.form_notes.append(
-                "Small and capital letters differ between files: id_any_case = true takes them as"
-                " the same."
+                "Files write this id in different ways, but some records of"
+                f" {file.name} differ in nothing else: in one form, two would be one. Correct the"
+                " files."
             )
 
-    def _matching(
-        self, member: DraftFile, file: DraftFile, form: IdForm, than: IdForm | None = None
-    ) -> bool:
-        """Whether more links match in a form than in another."""
-        counts = []
-        for tried in (than or IdForm(), form):
-            links = self._ids(member, member.link, tried).drop_null()
-            inside = pc.is_in(links, value_set=self._ids(file, file.id, tried))
-            counts.append(int(pc.sum(inside).as_py() or 0))
-        return counts[1] > counts[0]
+    def _matching(self, file: DraftFile, members: Sequence[DraftFile], form: IdForm) -> int:
+        """How many links match in a form."""
+        known = self._ids(file, file.id, form)
+        links = [self._ids(member, member.link, form).drop_null() for member in members]
+        return sum(int(pc.sum(pc.is_in(link, value_set=known)).as_py() or 0) for link in links)
 
     def _merges(self, file: DraftFile, form: IdForm) -> bool:
         """Whether two records of a file would have one id in a form."""
@@ -243,29 +240,40 @@ def _columns_like(file: DraftFile, other: DraftFile, name: str) -> list[str]:
     """The columns of a file that may hold what a column of another does, likely ones first."""
     theirs = other.profiles[name]
     closeness = {
-        mine.name: _by_name(mine.name, name, other.entity)
+        mine.name: close
         for mine in file.profiles.values()
-        if mine.name == name or _may_name(mine, theirs)
+        if (close := _by_name(mine.name, name, other.entity)) == _SAME
+        or _may_name(mine, theirs, close)
     }
     # Values alone decide only where no name does, and only for ids of one column.
     alone = len(other.id) == 1 and not any(closeness.values())
-    columns = [mine for mine, close in closeness.items() if close or alone]
+    columns = [
+        mine
+        for mine, close in closeness.items()
+        if close or (alone and _has_many(file.profiles[mine], theirs))
+    ]
     return sorted(columns, key=lambda mine: -closeness[mine])
 
 
 def _by_name(mine: str, theirs: str, entity: Entity) -> int:
     if mine == theirs:
         return _SAME
-    if compact(mine) == compact(theirs):
+    if compact(mine) == compact(theirs) or core(mine) == core(theirs) != "":
         return _ALIKE
     unit = unit_in(mine)
-    if unit is None or unit is not unit_in(theirs):
-        return 0
-    return _ALIKE if unit is entity else 1
+    if unit is not None and unit is unit_in(theirs):
+        return _ALIKE if unit is entity else 1
+    return 1 if abbreviates(mine, theirs) or abbreviates(theirs, mine) else 0
 
 
-def _may_name(mine: Profile, theirs: Profile) -> bool:
-    about = concepts(mine)
+def _has_many(mine: Profile, theirs: Profile) -> bool:
+    """Whether a column has enough different values to name a good part of the ids of another."""
+    return mine.counts is None or len(mine.counts) >= _LEAST_NAMED * theirs.stated
+
+
+def _may_name(mine: Profile, theirs: Profile, close: int) -> bool:
+    """Whether a column may hold what another does; areas only where it is called alike."""
+    about = concepts(mine) - ({Concept.AREA} if close >= _ALIKE else set())
     return (
         mine.filled > 0
         and not about & _NO_LINK

@@ -43,7 +43,8 @@ class DraftFile:
     Attributes:
         source, title, reader, profiles: The file, and what its columns hold.
         entity, name: What its rows are, and what the schema calls it.
-        id, widths: The columns of the id, and how many digits each has where that has to be said.
+        id, widths, any_case: The columns of the id, how many digits each has where that has to be
+            said, and whether its small and capital letters are the same.
         holder, link, optional: The file of what holds the rows, the columns that name it, and
             whether some rows name none.
         notes, link_notes, form_notes: What the office should check about each.
@@ -57,6 +58,7 @@ class DraftFile:
     name: str = ""
     id: list[str] = field(default_factory=list)
     widths: list[int] = field(default_factory=list)
+    any_case: bool = False
     holder: DraftFile | None = None
     link: list[str] = field(default_factory=list)
     optional: bool = False
@@ -163,6 +165,8 @@ class SchemaWriter:
                 self._note(file.form_notes)
             if file.widths:
                 self._say(f"id_width = {toml(file.widths if len(file.id) > 1 else file.widths[0])}")
+            if file.any_case:
+                self._say("id_any_case = true")
             if file.holder is not None:
                 self._note(file.link_notes)
                 entity = file.holder.entity.value

@@ -127,6 +127,26 @@ def compact(name: str) -> str:
     return "".join(words_of(name))
 
 
+def core(name: str) -> str:
+    """A name without the words that only say that it is a number; empty if it is nothing else.
+
+    Examples:
+        >>> core("NUM_LOG"), core("no_logement"), core("id")
+        ('log', 'logement', '')
+    """
+    return "".join(word for word in words_of(name) if word not in _ID_WORDS)
+
+
+def abbreviates(short: str, long: str) -> bool:
+    """Whether one name is the beginning of another.
+
+    Examples:
+        >>> abbreviates("NUM_LOG", "no_logement"), abbreviates("no", "no_logement")
+        (True, False)
+    """
+    return len(core(short)) >= _SHORTEST_STEM and core(long).startswith(core(short))
+
+
 def unit_in(name: str) -> Entity | None:
     """The kind of unit whose number a column holds, by its name, also where that is cut short.
 

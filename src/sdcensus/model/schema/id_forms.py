@@ -60,10 +60,11 @@ class IdForm:
 
     def rule_text(self, rule: LinkRule) -> str:
         """A rule in words, with the number of digits where it has one."""
-        if rule is not LinkRule.ZEROS:
-            return rule.value
-        digits = [f"{width} digits" for width in self.widths if width]
-        return f"{rule.value} to {' and '.join(digits)}"
+        digits = [str(width) for width in self.widths if width]
+        filled = f"{LinkRule.ZEROS.value} to {' and '.join(digits)} digits"
+        if rule is LinkRule.ZEROS:
+            return filled
+        return f"{filled} and {rule.value}" if rule is LinkRule.LETTERS and digits else rule.value
 
 
 def plain_id(text: str, width: int, *, any_case: bool = False) -> str:
