@@ -95,7 +95,9 @@ class ColumnEncoder:
             else:
                 values[at] = number
         if self.variable.role is Role.WEIGHT:
-            trouble[(values <= 0) & (trouble == 0)] = Trouble.OUT_OF_RANGE
+            sound = trouble == 0
+            trouble[sound & (values == 0)] = Trouble.ZERO
+            trouble[sound & (values < 0)] = Trouble.NEGATIVE
         return values, trouble
 
     def _plain_numbers(self, distinct: pa.Array) -> tuple[Integers, Integers, Integers]:

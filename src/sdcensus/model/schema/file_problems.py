@@ -60,6 +60,8 @@ OF_TROUBLE = {
     Trouble.EMPTY: ProblemKind.EMPTY_FIELD,
     Trouble.OUT_OF_RANGE: ProblemKind.OUT_OF_RANGE,
     Trouble.NOT_A_NUMBER: ProblemKind.NOT_A_NUMBER,
+    Trouble.ZERO: ProblemKind.BAD_WEIGHT,
+    Trouble.NEGATIVE: ProblemKind.BAD_WEIGHT,
 }
 
 
