@@ -22,7 +22,9 @@ _FEW_WITHOUT_LABEL = 3
 def missing_by_label(labels: Mapping[str, str], about: set[Concept]) -> dict[str, CodeKind]:
     """The codes whose label says that there is no value; a label that does not is a value."""
     kinds = {code: kind_of_label(label) for code, label in labels.items()}
-    missing = {code: kind for code, kind in kinds.items() if kind is not CodeKind.VALID}
+    missing: dict[str, CodeKind] = {
+        code: kind for code, kind in kinds.items() if kind is not CodeKind.VALID
+    }
     young = [code for code, label in labels.items() if is_under_age(label)]
     others = [label for code, label in labels.items() if code not in missing and code not in young]
     # Among ages and groups of numbers, the youngest are a group like the others.
@@ -69,7 +71,7 @@ def missing_by_text(labels: Mapping[str, str]) -> dict[str, CodeKind]:
     """The codes that say themselves, or whose label says, that there is no value."""
     # Where all codes are two letters, NA is Namibia.
     countries = len(labels) > _MANY_COUNTRIES and all(len(code) == 2 for code in labels)
-    missing = {}
+    missing: dict[str, CodeKind] = {}
     for code, label in labels.items():
         kind = CodeKind.VALID if countries else kind_of_missing_text(code)
         kind = kind if kind is not CodeKind.VALID or len(code) == 2 else kind_of_label(label)

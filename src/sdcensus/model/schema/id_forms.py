@@ -9,7 +9,6 @@ taken as they are written.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -80,10 +79,9 @@ def plain_id(text: str, width: int, *, any_case: bool = False) -> str:
     return "".join(sign.upper() if sign.isascii() else sign for sign in text) if any_case else text
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class LinkMatches:
-    """How the links from records of one kind to those of another match. Holds counts: for the
-    office.
+    """How the links from records of one kind to those of another match. Confidential.
 
     Attributes:
         units: The records that name another, such as "persons".
@@ -114,13 +112,18 @@ class LinkMatches:
             for rule, count in self.matches
             if count or rule is LinkRule.AS_WRITTEN
         ]
-        others = _counted(self.unmatched, "do not match", "does not match")
-        others += _counted(self.unnamed, "name none", "names none")
-        text = f"{self.parents} of {self.units}: {', '.join([*by_rule, *others])}"
+        if self.unmatched:
+            by_rule.append(f"{self.unmatched:,} {_verb(self.unmatched, 'do')} not match")
+        if self.unnamed:
+            by_rule.append(f"{self.unnamed:,} {_verb(self.unnamed, 'name')} none")
+        text = f"{self.parents} of {self.units}: {', '.join(by_rule)}"
         if self.alone:
             text += f"; {self.alone:,} {self.parents} without {self.units}"
         return text
 
+    def __repr__(self) -> str:
+        return f"<links of {self.units} to {self.parents}: confidential>"
 
-def _counted(count: int, many: str, single: str) -> Sequence[str]:
-    return [f"{count:,} {single if count == 1 else many}"] if count else []
+
+def _verb(count: int, many: str) -> str:
+    return many if count != 1 else {"do": "does", "name": "names"}[many]
