@@ -12,10 +12,9 @@ from pathlib import Path
 
 from sdcensus.errors import InputError, OutputError
 from sdcensus.ingest.draft_columns import profiles_of
-from sdcensus.ingest.draft_guesses import concepts
-from sdcensus.ingest.draft_links import link_files
+from sdcensus.ingest.draft_links import entity_by_columns, link_files
 from sdcensus.ingest.draft_text import DraftFile, SchemaWriter
-from sdcensus.ingest.draft_words import Concept, entity_named
+from sdcensus.ingest.draft_words import entity_named
 from sdcensus.ingest.readers import open_reader
 from sdcensus.ingest.readers.dcf import read_dictionary
 from sdcensus.model.schema.source import FORMAT_OF_ENDING, FileFormat, FileSource
@@ -162,11 +161,10 @@ def _named(files: list[DraftFile]) -> list[DraftFile]:
             continue
         likely = entity_named(file.title)
         if likely not in free:
-            about = {concept for profile in file.profiles.values() for concept in concepts(profile)}
-            is_person = bool({Concept.SEX, Concept.AGE} & about) or len(files) == 1
-            likely = Entity.PERSON if is_person else Entity.HOUSEHOLD
+            likely = Entity.PERSON if len(files) == 1 else entity_by_columns(file)
             file.notes.append("guessed: which units the rows are.")
-        file.entity = likely if likely in free else free[0]
+        usual = (entity for entity in (likely, Entity.HOUSEHOLD, Entity.DWELLING, *free))
+        file.entity = next(entity for entity in usual if entity in free)
         file.name = file.entity.value
         free.remove(file.entity)
     if any(file.source.record is None for file in left_out):

@@ -6,7 +6,6 @@ column that may hold names are not written down, and no count of records is.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -18,12 +17,15 @@ from sdcensus.ingest.draft_missing import (
     missing_by_label,
     missing_by_text,
 )
-from sdcensus.ingest.draft_words import (
-    Concept,
-    concepts_of,
-    is_answer,
-    kind_of_missing_text,
+from sdcensus.ingest.draft_roles import (
+    concepts,
+    is_labelled_number,
+    is_nearly_unique,
+    looks_like_codes,
+    may_be_geography,
+    may_identify_a_person,
 )
+from sdcensus.ingest.draft_words import Concept, kind_of_missing_text
 from sdcensus.model.schema.variable import CodeKind, Role
 
 #: Whole numbers with at most so many different values are codes.
@@ -36,10 +38,6 @@ _LONGEST_RANGE = 1000
 _LONGEST_CLASSIFICATION = 1500
 #: Text that stands in fewer rows than this may be about one person.
 _OFTEN = 3
-#: Longer numbers than this may be those of a telephone or a document.
-_SHORT_CODE = 3
-#: The answers to a question are so much fewer than those who answered it.
-_ROWS_OF_ANSWER = 10
 _OLDEST = 120
 #: The oldest ages that occur, with which a missing code is compared.
 _LAST_AGES = 5
@@ -63,45 +61,6 @@ class Guess:
     def of_kind(self, kind: CodeKind) -> list[str]:
         """The missing codes of one kind."""
         return [code for code, code_kind in self.missing.items() if code_kind is kind]
-
-
-def concepts(profile: Profile) -> set[Concept]:
-    """What the column may be about."""
-    return concepts_of(profile.name, profile.column.label)
-
-
-def may_identify_units(profile: Profile) -> bool:
-    """Whether the column may be part of the id of a record."""
-    about = concepts(profile)
-    return (
-        bool(about & {Concept.NUMBER, Concept.AREA})
-        and not about & {Concept.CONTACT, Concept.PERSONAL_NAME, Concept.WEIGHT}
-        and profile.empty == 0
-        and profile.stated > 0
-        and not profile.missing_texts
-        and not (profile.column.value_labels and Concept.AREA not in about)
-        and (profile.whole or (not profile.number and profile.longest <= 20))
-    )
-
-
-def may_number_members(profile: Profile) -> bool:
-    """Whether the column may count the members of a household, by its values alone."""
-    return (
-        profile.whole
-        and profile.stated == profile.rows > 0
-        and profile.longest <= 3
-        and not profile.column.value_labels
-    )
-
-
-def may_be_geography(profile: Profile) -> bool:
-    """Whether the column may hold the codes of the areas in which units lie."""
-    return (
-        concepts(profile) & {Concept.AREA, Concept.ELSEWHERE} == {Concept.AREA}
-        and profile.counts is not None
-        and profile.filled > 0
-        and (profile.whole or _code_like(profile))
-    )
 
 
 def guess(profile: Profile, *, in_id: bool, geography: bool, in_link: bool = False) -> Guess:
@@ -128,9 +87,9 @@ def guess(profile: Profile, *, in_id: bool, geography: bool, in_link: bool = Fal
         guess = Guess(
             role=Role.HOUSEHOLD_LINK, notes=["guessed: it says to what the record belongs."]
         )
-    elif profile.column.value_labels:
+    elif profile.column.value_labels and not is_labelled_number(profile, about):
         guess = _labelled(profile, about)
-    elif _may_identify_a_person(profile, about):
+    elif may_identify_a_person(profile, about):
         guess = _identifier("guessed from its name: it is read and never stored.")
     elif Concept.WEIGHT in about and profile.number and profile.stated == profile.rows:
         guess = Guess(
@@ -152,31 +111,6 @@ def guess(profile: Profile, *, in_id: bool, geography: bool, in_link: bool = Fal
         )
     _say_what_empty_means(profile, guess)
     return guess
-
-
-def _may_identify_a_person(profile: Profile, about: set[Concept]) -> bool:
-    """Whether a column holds names, numbers or addresses, and no question about them.
-
-    A word of the name raises the suspicion; values clear it that could not tell anybody apart: a
-    few short codes, yes and no, or, where the name is that of a question, a few texts that occur
-    often. The names of areas are no names of persons.
-    """
-    if Concept.PERSONAL_NAME in about and not profile.number:
-        suspected = Concept.AREA not in about
-    else:
-        suspected = Concept.CONTACT in about
-    if not suspected:
-        return False
-    if profile.counts is None:
-        return True
-    if profile.whole:
-        return not (profile.longest <= _SHORT_CODE and len(profile.values) <= _FEW_NUMBERS)
-    values = [value for value in profile.counts if kind_of_missing_text(value) is CodeKind.VALID]
-    if all(is_answer(value) for value in values):
-        return False
-    often = all(profile.counts[value] >= _OFTEN for value in values)
-    few = len(values) <= _FEW_NUMBERS and len(values) * _ROWS_OF_ANSWER <= profile.filled
-    return not (Concept.ANSWER in about and often and few)
 
 
 def _say_what_missing_texts_mean(profile: Profile, guess: Guess) -> None:
@@ -289,7 +223,7 @@ _LEFT_OUT = "values that are rare or long were left out: they may be about one p
 
 def _whole_numbers(profile: Profile, about: set[Concept]) -> Guess:
     """A column of whole numbers without labels."""
-    if _nearly_unique(profile) or (profile.counts is None and Concept.NUMBER in about):
+    if is_nearly_unique(profile) or (profile.counts is None and Concept.NUMBER in about):
         return _identifier(
             "guessed: nearly every row has a number of its own, so it may identify a person."
         )
@@ -345,17 +279,6 @@ def _note_missing(made: Guess) -> None:
         made.notes.append("guessed: the missing codes, which stand apart.")
 
 
-def _nearly_unique(profile: Profile) -> bool:
-    counts = profile.counts
-    return (
-        counts is not None
-        and profile.stated >= 20
-        and profile.longest >= 6
-        and profile.longest - profile.shortest <= 1  # amounts differ more in length
-        and len(profile.values) * 10 > profile.stated * 9
-    )
-
-
 def _is_classification(profile: Profile, valid: list[int]) -> bool:
     """Whether numbers look like codes: all of the same length, and far from all of them used."""
     span = max(valid) - min(valid) + 1
@@ -393,7 +316,7 @@ def _text(profile: Profile, about: set[Concept]) -> Guess:
         return _classification(profile)  # names of areas, each of which holds many
     short = all(len(count) <= 2 for count in counts)
     if len(counts) > _FEW_TEXTS or (not short and len(counts) * _OFTEN > profile.filled):
-        if len(counts) <= _LONGEST_CLASSIFICATION and _code_like(profile):
+        if len(counts) <= _LONGEST_CLASSIFICATION and looks_like_codes(profile):
             return _classification(profile)
         return _identifier(note)
     shown = [count for count in counts if _may_be_shown(count, counts[count])]
@@ -406,19 +329,6 @@ def _text(profile: Profile, about: set[Concept]) -> Guess:
     if len(shown) < len(counts):
         guess.notes.append(_LEFT_OUT)
     return guess
-
-
-def _code_like(profile: Profile) -> bool:
-    """Whether all values look like codes: short, with a digit, without blanks."""
-    return (
-        profile.counts is not None
-        and profile.longest <= 12
-        and all(
-            re.fullmatch(r"[A-Za-z]{0,4}[-./]?[0-9][0-9A-Za-z./+-]*", count)
-            for count in profile.counts
-            if kind_of_missing_text(count) is CodeKind.VALID
-        )
-    )
 
 
 def _may_be_code(value: str, count: int) -> bool:

@@ -16,7 +16,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sdcensus.ingest.draft_columns import Profile, counting_members, identifying
-from sdcensus.ingest.draft_guesses import concepts, may_identify_units, may_number_members
+from sdcensus.ingest.draft_roles import (
+    concepts,
+    has_own_values,
+    may_identify_units,
+    may_number_members,
+)
 from sdcensus.ingest.draft_text import DraftFile
 from sdcensus.ingest.draft_words import Concept, abbreviates, compact, core, unit_in
 from sdcensus.ingest.id_parts import in_forms, number_texts
@@ -69,6 +74,15 @@ def link_files(files: Sequence[DraftFile]) -> None:
             linker.declare_form(file, [other for other in files if other.holder is file])
 
 
+def entity_by_columns(file: DraftFile) -> Entity | None:
+    """What the rows of a file are, by its columns: persons have an age, others the smallest id."""
+    about = {concept for profile in file.profiles.values() for concept in concepts(profile)}
+    if {Concept.SEX, Concept.AGE} & about:
+        return Entity.PERSON
+    units = {unit_in(name) for name, profile in file.profiles.items() if profile.longest > 0}
+    return next((entity for entity in Entity if entity in units), None)
+
+
 def _is_larger(other: DraftFile, file: DraftFile) -> bool:
     return _ORDER.index(other.entity) > _ORDER.index(file.entity)
 
@@ -85,7 +99,9 @@ def _id_of(file: DraftFile) -> list[str]:
             columns = identifying(file.reader, [name], file.link)
             if name in columns:
                 return columns
-    return identifying(file.reader, candidates)
+    # Names first; else whatever has a value of its own in every row.
+    unique = [name for name, profile in file.profiles.items() if has_own_values(profile)]
+    return identifying(file.reader, candidates) or identifying(file.reader, unique)
 
 
 class _Linker:

@@ -14,7 +14,8 @@ from pathlib import Path
 from sdcensus.documents.schema.universes import universe_lines
 from sdcensus.documents.toml.text import toml, toml_key
 from sdcensus.ingest.draft_columns import Profile
-from sdcensus.ingest.draft_guesses import Guess, concepts, guess, may_be_geography
+from sdcensus.ingest.draft_guesses import Guess, guess
+from sdcensus.ingest.draft_roles import concepts, may_be_geography
 from sdcensus.ingest.draft_words import (
     AND_OVER,
     PRIVATE_HOUSEHOLDS,
