@@ -109,6 +109,7 @@ def is_labelled_number(profile: Profile, about: set[Concept]) -> bool:
 
 
 def is_nearly_unique(profile: Profile) -> bool:
+    """Whether nearly every row has a long number of its own."""
     counts = profile.counts
     return (
         counts is not None
