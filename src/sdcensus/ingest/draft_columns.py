@@ -70,13 +70,18 @@ class Profile:
         text = pc.utf8_trim_whitespace(text.drop_null())
         text = text.filter(pc.not_equal(text, ""))
         self.empty += len(array) - len(text)
+        # Every value is looked at once, however many rows have it.
+        distinct = pc.value_counts(text)
+        values, rows = distinct.field("values"), distinct.field("counts")
         if self.number:  # data frames write codes as 1.0 as soon as one is missing
-            text = pc.replace_substring_regex(text, _WRITTEN_AS_DECIMAL, r"\1")
-        if self.counts is not None:
-            self._count(text)
-        text = self._without_missing(text)
-        if not len(text):
-            return
+            values = pc.replace_substring_regex(values, _WRITTEN_AS_DECIMAL, r"\1")
+        self._count(values, rows)
+        values = self._without_missing(values, rows)
+        if len(values):
+            self._look_at(values)
+
+    def _look_at(self, text: pa.Array) -> None:
+        """What values that say something look like."""
         lengths = pc.min_max(pc.utf8_length(text)).as_py()
         self.shortest = min(self.shortest, lengths["min"])
         self.longest = max(self.longest, lengths["max"])
@@ -90,26 +95,25 @@ class Profile:
                 )
                 self.decimals = max(self.decimals, pc.max(digits).as_py() or 0)
 
-    def _without_missing(self, text: pa.Array) -> pa.Array:
-        """The values that say something; the others are counted."""
+    def _without_missing(self, values: pa.Array, rows: pa.Array) -> pa.Array:
+        """The values that say something; of the others, the rows are counted."""
         if not self.number:  # a text among others
-            return text
-        absent = pc.is_in(pc.utf8_lower(text), value_set=_MISSING_TEXTS)
-        for value in pc.value_counts(text.filter(absent)).to_pylist():
-            count = self.missing_texts.get(value["values"], 0)
-            self.missing_texts[value["values"]] = count + value["counts"]
-        return text.filter(pc.invert(absent))
+            return values
+        absent = pc.is_in(pc.utf8_lower(values), value_set=_MISSING_TEXTS)
+        pairs = zip(values.filter(absent).to_pylist(), rows.filter(absent).to_pylist(), strict=True)
+        for value, count in pairs:
+            self.missing_texts[value] = self.missing_texts.get(value, 0) + count
+        return values.filter(pc.invert(absent))
 
-    def _count(self, text: pa.Array) -> None:
+    def _count(self, values: pa.Array, rows: pa.Array) -> None:
         counts = self.counts
         if counts is None:
             return
-        found = pc.value_counts(text)
-        if len(found) > MOST_VALUES:
+        if len(values) > MOST_VALUES:
             self.counts = None
             return
-        for one in found.to_pylist():
-            counts[one["values"]] = counts.get(one["values"], 0) + one["counts"]
+        for value, count in zip(values.to_pylist(), rows.to_pylist(), strict=True):
+            counts[value] = counts.get(value, 0) + count
         if len(counts) > MOST_VALUES:
             self.counts = None
 

@@ -169,46 +169,49 @@ class _Linker:
             width if any(_is_number(owner, columns[at]) for owner, columns in owners) else 0
             for at, width in enumerate(widths)
         )
-        forms = [
-            IdForm(tried if any(tried) else (), any_case)
-            for any_case in (False, True)
-            for tried in (needed, widths)
-        ]
-        matching = {form: self._matching(file, members, form) for form in dict.fromkeys(forms)}
-        sound = [form for form in matching if not self._merges(file, form)]
-        best = max(sound, default=IdForm(), key=lambda form: matching[form])
-        file.widths, file.any_case = list(best.widths), best.any_case
-        as_written = self._matching(file, members, IdForm())
-        if best.declared and matching[best] > as_written:
+        chosen = IdForm()
+        as_written = best = fewest = self._lost(file, members, chosen)
+        for form in _simplest_first(needed, widths):
+            if not any(needed) and not fewest:
+                break
+            lost = self._lost(file, members, form)
+            fewest = min(fewest, lost)
+            better = lost < best or (any(needed) and not chosen.declared)
+            if better and not self._merges(file, form):
+                chosen, best = form, lost
+                if not best:
+                    break
+        file.widths, file.any_case = list(chosen.widths), chosen.any_case
+        if chosen.declared and best < as_written:
             file.form_notes.append(
                 "guessed: files write this id in different ways, so all compare it in one form:"
-                f"{' with zeros in front, in so many digits' * any(best.widths)}"
-                f"{' and' * (any(best.widths) and best.any_case)}"
-                f"{' without regard to capital letters' * best.any_case}."
+                f"{' with zeros in front, in so many digits' * any(chosen.widths)}"
+                f"{' and' * (any(chosen.widths) and chosen.any_case)}"
+                f"{' without regard to capital letters' * chosen.any_case}."
             )
-        elif best.declared:
+        elif chosen.declared:
             file.form_notes.append(
                 "check 'id_width': how many digits the parts of the id have, with zeros in front."
             )
-        if max(matching.values()) > matching.get(best, as_written):
+        if fewest < best:
             file.form_notes.append(
                 "Files write this id in different ways, but some records of"
                 f" {file.name} differ in nothing else: in one form, two would be one. Correct the"
                 " files."
             )
 
-    def _matching(self, file: DraftFile, members: Sequence[DraftFile], form: IdForm) -> int:
-        """How many links match in a form."""
+    def _lost(self, file: DraftFile, members: Sequence[DraftFile], form: IdForm) -> int:
+        """How many ids in links are none in a form."""
+        if not members:
+            return 0
         known = self._ids(file, file.id, form)
-        links = [self._ids(member, member.link, form).drop_null() for member in members]
-        return sum(int(pc.sum(pc.is_in(link, value_set=known)).as_py() or 0) for link in links)
+        links = [self._ids(member, member.link, form).drop_null().unique() for member in members]
+        return sum(len(link) - int(pc.sum(pc.is_in(link, known)).as_py() or 0) for link in links)
 
     def _merges(self, file: DraftFile, form: IdForm) -> bool:
-        """Whether two records of a file would have one id in a form."""
-        written, compared = (
-            pc.count_distinct(self._ids(file, file.id, tried)).as_py() for tried in (IdForm(), form)
-        )
-        return bool(compared < written)
+        """Whether two records of a file, all of which differ as written, have one id in a form."""
+        compared = self._ids(file, file.id, form)
+        return bool(pc.count_distinct(compared).as_py() < len(compared))
 
     def _widths(self, owners: Sequence[tuple[DraftFile, Sequence[str]]]) -> tuple[int, ...]:
         """For each part of an id, the most digits that any of the files has for it."""
@@ -242,6 +245,16 @@ class _Linker:
             arrays = [_plain(batch.column(0)) for batch in file.reader.batches([name])]
             self._texts[key] = pa.concat_arrays([pa.array([], pa.string()), *arrays])
         return self._texts[key]
+
+
+def _simplest_first(needed: tuple[int, ...], widths: tuple[int, ...]) -> list[IdForm]:
+    """The forms that are tried: as few changes as possible come first."""
+    forms = [
+        IdForm(tried if any(tried) else (), any_case)
+        for any_case in (False, True)
+        for tried in (needed, widths)
+    ]
+    return [form for form in dict.fromkeys(forms) if form.declared]
 
 
 def _plain(array: pa.Array) -> pa.Array:
