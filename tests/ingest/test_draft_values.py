@@ -111,7 +111,7 @@ def test_the_words_for_missing_values_are_small_letters() -> None:
 # ---------------------------------------------------------------- identifiers
 
 
-QUESTIONS = {
+QUESTIONS: dict[str, list[Any]] = {
     "p14_telefono": [1, 2, 9],
     "Tiene teléfono": ["Sí", "No"],
     "has e-mail": ["Yes", "No", "NA"],
@@ -139,7 +139,7 @@ def test_a_question_about_an_identifier_is_none(tmp_path: Path, name: str) -> No
     checked_load(tmp_path)
 
 
-IDENTIFIERS = {
+IDENTIFIERS: dict[str, list[Any]] = {
     "teléfono": [900_000_000 + 77_777 * number for number in range(120)],
     "telefono": [f"9-{number:04d}-22" for number in range(120)],
     "has phone": [f"+56 9 {number:05d}" for number in range(120)],
