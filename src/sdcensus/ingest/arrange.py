@@ -17,7 +17,8 @@ from sdcensus.kernels.cells.tabulate import NO_ROW, inherit
 from sdcensus.kernels.keys.links import RowIndex
 from sdcensus.kernels.keys.record_keys import record_keys
 from sdcensus.model.progress import Progress
-from sdcensus.model.schema.file_problems import ProblemKind, ProblemLog
+from sdcensus.model.schema.file_problems import Adviser, ProblemKind, ProblemLog
+from sdcensus.model.schema.remedies import link_adviser
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity, Variable, smallest_width
 from sdcensus.store.manifest import DIGEST_COLUMN, KEY_COLUMN, link_column, value_column
@@ -39,6 +40,7 @@ class ArrangedRecords:
         rows: For a derived entity, the row of the parts that speaks for each record.
         digests: The digest of each record, in the order of the parts (or of ``rows``).
         links: The row of each parent in the parent's own ``Records``, before ordering.
+        lost: How many name a parent of each kind that does not exist.
         order: Which record comes at each place of the store.
         place: At which place of the store each record comes.
     """
@@ -47,6 +49,7 @@ class ArrangedRecords:
     digests: npt.NDArray[np.uint64]
     rows: UInt32 | None = None
     links: dict[Entity, UInt32] = field(default_factory=dict)
+    lost: dict[Entity, int] = field(default_factory=dict)
     order: UInt32 = field(default_factory=lambda: np.zeros(0, np.uint32))
     place: UInt32 = field(default_factory=lambda: np.zeros(0, np.uint32))
 
@@ -106,13 +109,18 @@ def _check_unique(records: ArrangedRecords, columns: tuple[str, ...], log: Probl
 
 
 def _add_by_file(
-    log: ProblemLog, kind: ProblemKind, parts: ColumnParts, rows: Integers, column: str
+    log: ProblemLog,
+    kind: ProblemKind,
+    parts: ColumnParts,
+    rows: Integers,
+    column: str,
+    adviser: Adviser | None = None,
 ) -> None:
     """Report rows of the parts as rows of the files that they come from."""
     starts = np.array([first for _, first, _ in parts.pieces], dtype=np.int64)
     piece = np.searchsorted(starts, rows, side="right") - 1
     for at, (name, first, number) in enumerate(parts.pieces):
-        log.add(kind, name, column, rows[piece == at] - first + number)
+        log.add(kind, name, column, rows[piece == at] - first + number, adviser=adviser)
 
 
 def _derive(parts: ColumnParts, entity: Entity) -> tuple[ArrangedRecords, UInt32]:
@@ -143,12 +151,15 @@ def _link(
     row = RowIndex(records[parent].digests).find(wanted)
     row[wanted == 0] = NO_ROW
     orphans = np.flatnonzero((row == NO_ROW) & (wanted != 0))
+    own.lost[parent] = int(orphans.size)
     spec = schema.entity(entity)
     # The rows that a unit is derived from speak for themselves where they link to the same kind.
     if spec.derived_from is None or parent not in schema.parents(spec.derived_from):
         rows = orphans if own.rows is None else own.rows[orphans]
         columns = spec.link or schema.entity(parent).id
-        _add_by_file(log, ProblemKind.ORPHAN, own.parts, rows, " + ".join(columns))
+        adviser = link_adviser(schema, entity, parent, ProblemKind.ORPHAN)
+        place = " + ".join(columns)
+        _add_by_file(log, ProblemKind.ORPHAN, own.parts, rows, place, adviser)
     return row
 
 

@@ -20,6 +20,12 @@ from sdcensus.kernels.keys.decimal_keys import parse_decimal_keys
 from sdcensus.model.progress import Progress
 from sdcensus.model.schema.encoding import Trouble
 from sdcensus.model.schema.file_problems import ProblemKind, ProblemLog, problem_of
+from sdcensus.model.schema.remedies import (
+    coordinate_adviser,
+    extent_adviser,
+    link_adviser,
+    value_adviser,
+)
 from sdcensus.model.schema.schema import CensusFile, GridSpec, KeyColumn, KeyScope, Schema
 from sdcensus.model.schema.source import FileFormat
 from sdcensus.model.schema.variable import Entity, EntitySpec, Role, Variable, smallest_width
@@ -40,6 +46,8 @@ _LINES = frozenset({FileFormat.CSV, FileFormat.FIXED, FileFormat.CSPRO, FileForm
 #: A coordinate as text, with a point as its decimal mark.
 _COORDINATE = r"^-?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]{1,3})?$"
 _FARTHEST = 1e15
+#: Distinct texts of a column that are looked at for advice.
+_MOST_TEXTS = 100
 
 
 @dataclass(slots=True)
@@ -204,6 +212,7 @@ class _Tasks:
                     above.link or grand.id,
                     f"{link_column(parent)}{link_column(grand.entity)}",
                     required=not above.optional,
+                    child=parent,
                 )
 
     @staticmethod
@@ -211,8 +220,16 @@ class _Tasks:
         return spec.link if above.entity is spec.within and spec.link else above.id
 
     def _digest_task(
-        self, spec: EntitySpec, columns: tuple[str, ...], name: str, *, required: bool
+        self,
+        spec: EntitySpec,
+        columns: tuple[str, ...],
+        name: str,
+        *,
+        required: bool,
+        child: Entity | None = None,
     ) -> _Task:
+        """Digest ids: of the records themselves, or of what holds the records of ``child``."""
+        child = child or self._file.entity
         by_number = spec.entity is Entity.PERSON and (
             self._schema.keys.scope is KeyScope.PERSON_NUMBER
         )
@@ -228,9 +245,12 @@ class _Tasks:
 
         def run(batch: pa.RecordBatch, rows: npt.NDArray[np.int64], file: str) -> None:
             digests, empty, bad = ids.digests(batch)
-            if required:
-                kind = ProblemKind.EMPTY_ID if name == DIGEST_COLUMN else ProblemKind.ORPHAN
-                self._log.add(kind, file, label, rows[empty])
+            if required and name == DIGEST_COLUMN:
+                self._log.add(ProblemKind.EMPTY_ID, file, label, rows[empty])
+            elif required:
+                kind = ProblemKind.EMPTY_LINK
+                adviser = link_adviser(self._schema, child, spec.entity, kind)
+                self._log.add(kind, file, label, rows[empty], adviser=adviser)
             self._log.add(ProblemKind.BAD_ID, file, label, rows[bad])
             digests[empty] = 0  # no id, no parent
             self._parts.append(name, digests)
@@ -340,9 +360,13 @@ class _Tasks:
             x, bad_x = _coordinates(batch.column(grid.x), self._file.source.decimal)
             y, bad_y = _coordinates(batch.column(grid.y), self._file.source.decimal)
             for column, bad in ((grid.x, bad_x), (grid.y, bad_y)):
-                self._log.add(ProblemKind.NOT_A_NUMBER, file, column, rows[bad])
+                adviser = coordinate_adviser(column, self._file)
+                wrong = _distinct_texts(batch.column(column), bad)
+                self._log.add(ProblemKind.NOT_A_NUMBER, file, column, rows[bad], wrong, adviser)
             cells, outside = grid_positions(grid, x, y, len(variable.codes) - 1)
-            self._log.add(ProblemKind.OUT_OF_RANGE, file, f"{grid.x}, {grid.y}", rows[outside])
+            place = f"{grid.x}, {grid.y}"
+            adviser = extent_adviser(grid.variable)
+            self._log.add(ProblemKind.OUT_OF_RANGE, file, place, rows[outside], adviser=adviser)
             self._parts.append(variable.name, cells.astype(width))
 
         return _Task((grid.x, grid.y), run)
@@ -358,9 +382,11 @@ class _Tasks:
         if encoded.trouble is None:
             return
         for trouble in Trouble:
-            found = rows[encoded.trouble == trouble]
-            examples = [text for which, text in encoded.examples if which == trouble]
-            self._log.add(problem_of(variable, trouble), file, column, found, examples)
+            kind = problem_of(variable, trouble)
+            wrong = rows[encoded.trouble == trouble]
+            values = [text for which, text in encoded.examples if which == trouble]
+            adviser = value_adviser(variable, self._file, kind)
+            self._log.add(kind, file, column, wrong, values, adviser)
 
 
 def grid_positions(
@@ -397,6 +423,14 @@ def _coordinates(array: pa.Array, decimal_mark: str = ".") -> tuple[Integers, In
         )
     numbers = array.cast(pa.float64()).to_numpy(zero_copy_only=False)
     return numbers, np.zeros(len(array), dtype=bool)
+
+
+def _distinct_texts(array: pa.Array, chosen: Integers) -> list[str]:
+    """Some of the texts that were chosen."""
+    if not chosen.any():
+        return []
+    texts: list[str | None] = array.filter(pa.array(chosen)).unique()[:_MOST_TEXTS].to_pylist()
+    return [str(text) for text in texts]
 
 
 def _existing_keys(array: pa.Array, existing: KeyColumn, modulus: int) -> tuple[Integers, Integers]:
