@@ -51,7 +51,7 @@ QUESTIONS: list[tuple[object, str]] = [
     ({"where": "age >"}, "at its end: expected a code or number."),
     ({"where": "age > 1.5"}, "codes and whole numbers only"),
     ({"where": "birthplace == D01"}, "put 'D01' in quotes"),
-    ({"where": "sex = 1"}, "at character 5: write '==' to compare"),
+    ({"where": "sex => 1"}, "at character 5: write '>=' to compare"),
     ({"where": "sex == 1 sex"}, "'and', 'or' or the end"),
     ({"where": "sex not 1"}, "'in' after 'not'"),
     ({"where": "sex ~ 1"}, "'~' means nothing here"),

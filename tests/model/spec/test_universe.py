@@ -104,7 +104,9 @@ def test_values_may_stand_first_and_in_lists() -> None:
     [
         ("age >", "at its end", "expected a code or number"),
         ("age > old", "at character 7", "put 'old' in quotes"),
-        ("age = 3", "at character 5", "write '=='"),
+        ("age => 3", "at character 5", "write '>='"),
+        ("person.age > 3", "at character 7", "write the variable alone"),
+        ("!age == 3", "at character 1", "write 'not'"),
         ("age $ 3", "at character 5", r"'\$' means nothing"),
         ("age == 3 sex == 1", "at character 10", "expected 'and', 'or' or the end"),
         ("(age == 3", "at its end", r"expected '\)'"),

@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given, strategies as st
 
 from sdcensus.errors import QuestionError
-from sdcensus.model.schema.variable import Variable
+from sdcensus.model.schema.variable import Entity, Variable
 from sdcensus.model.spec.question import OwnGroup, Question
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.spec.universe import universe_of
+from sdcensus.model.text import LANGUAGES, catalogue
 from sdcensus.session.commands import CommandTable, Show, compile_program
 from sdcensus.session.figures.computation import Choice, Percentages, Quotient
 from tests.session.commands.programs import demo_schema
@@ -52,6 +53,17 @@ def question(*by: str, of: str = "persons", **parts: object) -> Question:
             question(where="not (sex == 1 or age@broad != '65+') and ed@parish in ('P001')"),
         ),
         ("COUNT OF person FOR 15 <= age", question(where="age >= 15")),
+        ("FREQUENCY OF PERSONA.SEX", question("sex")),
+        ("FREQUENCY OF hogares.tenure", question("tenure", of="households")),
+        ("COUNT OF Ménage BY PARISH", question("ed@parish", of="households")),
+        ("FREQUENCY OF sex AREABREAK district", question("ed@district", "sex")),
+        ("AREALIST OF ed@parish", question("ed@parish")),
+        ("AREALIST OF parish, VIVIENDAS", question("ed@parish", of="dwellings")),
+        ("AREALIST OF parish, tenure", question("ed@parish", "tenure", of="households")),
+        (
+            "COUNT OF person FOR sex = 1 & (age >= 15 | age < 3)",
+            question(where="sex == 1 and (age >= 15 or age < 3)"),
+        ),
     ],
 )
 def test_counts_are_the_questions_that_somebody_writes_by_hand(
@@ -291,3 +303,35 @@ def test_what_is_wrong_with_a_universe_is_said_where_it_is_named(
         compile_program(text, demo_schema())
     assert caught.value.at == at
     assert words in str(caught.value)
+
+
+def test_a_list_of_variables_is_one_table_for_each() -> None:
+    listed = compile_program(
+        'TABLE t TITLE "Basics" AS FREQUENCY OF sex, person.age@broad FOR age >= 15', demo_schema()
+    )
+    alone = compile_program(
+        'TABLE t_1 TITLE "Basics (1)" AS FREQUENCY OF sex FOR age >= 15'
+        ' TABLE t_2 TITLE "Basics (2)" AS FREQUENCY OF person.age@broad FOR age >= 15',
+        demo_schema(),
+    )
+    assert listed.tables == alone.tables
+    names = [
+        table.name
+        for table in compile_program(
+            "TABLE a AS AREALIST OF parish, person, household, person.sex", demo_schema()
+        ).tables
+    ]
+    assert names == ["a_1", "a_2", "a_3"]
+
+
+def test_many_variables_are_many_tables() -> None:
+    with pytest.raises(QuestionError, match="more than 50 tables"):
+        compile_program(f"TABLE t AS FREQUENCY OF {', '.join(['sex'] * 51)}", demo_schema())
+
+
+def test_units_have_their_words_in_every_language() -> None:
+    for language in LANGUAGES:
+        words = catalogue("web/mistakes", language)
+        for entity in Entity:
+            assert Entity.parse(words[f"single.{entity}"].upper()) is entity
+            assert Entity.parse(words[f"many.{entity}"]) is entity

@@ -14,9 +14,9 @@ from tests.session.commands.programs import demo_schema
 
 def test_the_programs_of_the_page_compile() -> None:
     programs = [block for block in blocks("text") if not block.startswith("line ")]
-    assert len(programs) == 5
+    assert len(programs) == 6
     tables = [compile_program(program, demo_schema()).tables for program in programs]
-    assert [len(table) for table in tables] == [3, 1, 2, 3, 8]
+    assert [len(table) for table in tables] == [3, 6, 1, 2, 3, 8]
 
 
 def test_the_mistake_of_the_page_is_made_as_it_is_shown() -> None:

@@ -175,6 +175,14 @@ def test_accents_may_be_typed_in_two_ways(office: Office) -> None:
         approve(office.published, name="Jose\u0301")
 
 
+@pytest.mark.parametrize("again", ["Jose Perez Nunez", "JOSÉ PÉREZ NUÑEZ", "Pérez Núñez, José"])
+def test_two_spellings_of_one_name_may_be_one_person(office: Office, again: str) -> None:
+    approve(office.published, name="José Pérez Núñez")
+    with pytest.raises(Refused, match="may be José Pérez Núñez, who has approved this already"):
+        approve(office.published, name=again)
+    assert approve(office.published, name="Josefina Pérez Núñez").complete
+
+
 @pytest.mark.parametrize("name", ["", "  ", "\t\n", "\u200b"])
 def test_an_approval_needs_a_name(office: Office, name: str) -> None:
     with pytest.raises(SpecError, match="needs the name"):

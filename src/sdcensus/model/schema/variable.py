@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+import functools
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, TypeVar
@@ -11,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import Sentence, SpecError, UnknownName, told, unknown
+from sdcensus.kernels.text.letters import plain_letters
 from sdcensus.model.text import Text
 
 
@@ -45,16 +47,27 @@ class Entity(StrEnum):
 
     @classmethod
     def parse(cls, word: str) -> Entity:
-        """Read ``person`` or ``persons`` alike.
+        """Read ``person`` or ``persons`` alike, in the languages that the product speaks.
 
         Examples:
-            >>> Entity.parse("families")
-            <Entity.FAMILY: 'family'>
+            >>> Entity.parse("families"), Entity.parse("HOGAR")
+            (<Entity.FAMILY: 'family'>, <Entity.HOUSEHOLD: 'household'>)
         """
-        for entity in cls:
-            if word.strip().lower() in (entity.value, entity.plural):
-                return entity
+        entity = _spoken_entities().get(plain_letters(word.strip()))
+        if entity is not None:
+            return entity
         raise SpecError(unknown("kind of unit", word, [entity.plural for entity in cls]))
+
+
+@functools.cache
+def _spoken_entities() -> Mapping[str, Entity]:
+    """Kinds of units by every word for them, in plain letters; the English ones go first."""
+    words = {word: entity for entity in Entity for word in (entity.value, entity.plural)}
+    for entity in Entity:
+        for number in ("single", "many"):
+            for _, text in Text.named(f"web/mistakes.{number}.{entity.value}").by_language:
+                words.setdefault(plain_letters(text), entity)
+    return words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,11 +14,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
-from typing import Literal, NoReturn
+from typing import NoReturn
 
 from sdcensus.errors import ConditionError, Sentence, SpecError, told
-
-Operator = Literal["==", "!=", "<", "<=", ">", ">=", "in", "not in"]
+from sdcensus.model.spec.operators import (
+    AFTER_A_UNIVERSE,
+    JOINING_SIGNS,
+    OPERATORS,
+    REVERSED,
+    Operator,
+)
 
 #: Deeper than anybody writes, shallow enough never to exhaust the stack.
 DEEPEST = 100
@@ -155,7 +160,7 @@ class ConditionGrammar(ABC):
     ::
 
         condition  = conjunct { "or" conjunct }
-        conjunct   = single { "and" single }
+        conjunct   = single { "and" single }          (also & and &&, | and || for "or")
         single     = "not" single | "(" condition ")" | universe | comparison
         comparison = variable operator value | value operator variable
                    | variable [ "not" ] "in" "(" value { "," value } ")"
@@ -270,13 +275,12 @@ _TOKEN = re.compile(
     r"""\s*(?:
         (?P<text>'[^']*'|"[^"]*")
       | (?P<number>-?\d+(?![\w.]))
-      | (?P<operator>==|!=|<=|>=|<|>|=)
-      | (?P<mark>[(),@])
+      | (?P<operator>==|!=|<>|<=|>=|<|>|=)
+      | (?P<mark>&&|\|\||[(),@&|])
       | (?P<word>[^\W\d]\w*)
     )""",
     re.VERBOSE,
 )
-_OPERATORS: dict[str, Operator] = {sign: sign for sign in ("==", "!=", "<", "<=", ">", ">=")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -366,15 +370,16 @@ class _PlanCondition(ConditionGrammar):
         return None
 
     def takes(self, word: str) -> bool:
-        kind = "word" if word.isalpha() else "mark"
-        return self._take(kind, (word, word.upper())) is not None
+        if self._take("mark", JOINING_SIGNS.get(word, (word,))) is not None:
+            return True
+        return word.isalpha() and self._take("word", (word, word.upper())) is not None
 
     def comes(self, mark: str) -> bool:
         return self._next.text == mark
 
     def named(self) -> Condition | None:
         after = self.tokens[self.at + 1 : self.at + 2]
-        joined = any(token.text.lower() in ("and", "or", ")") for token in after)
+        joined = any(token.text.lower() in {*AFTER_A_UNIVERSE, "and", "or"} for token in after)
         token = self._take("word") if joined or not after else None
         return None if token is None else Named(token.text, token.position)
 
@@ -382,11 +387,11 @@ class _PlanCondition(ConditionGrammar):
         token = self._take("operator")
         if token is None:
             self._fail(told("expected.operator", "one of == != < <= > >= in"))
-        if token.text not in _OPERATORS:
-            meant = {"=>": ">=", "=<": "<="}.get(f"{token.text}{self._next.text}", "==")
+        meant = REVERSED.get(f"{token.text}{self._next.text}")
+        if meant is not None:
             what = told("condition.write-to-compare", "write {meant!r} to compare", meant=meant)
             self._mistake(token.position, what)
-        return _OPERATORS[token.text]
+        return OPERATORS[token.text]
 
     def compared(self, expected: Expected) -> Reference:
         variable = self._name(told("expected.variable", "the name of a variable"))
@@ -433,4 +438,8 @@ def _unreadable(rest: str) -> Sentence:
             "condition.whole-numbers",
             "codes and whole numbers only; put a code with other signs in quotes",
         )
+    if rest[0] == ".":
+        return told("condition.no-unit", "write the variable alone, without the unit before it")
+    if rest[0] == "!":
+        return told("condition.exclamation", "write 'not' for the opposite, != for 'is not'")
     return told("condition.meaningless", "{sign!r} means nothing here", sign=rest[0])

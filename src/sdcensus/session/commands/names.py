@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -146,6 +146,8 @@ class ProgramNames:
         """The variable that is meant, at the levels that are named."""
         named = None if reference.entity is None else self.entity(reference.entity)
         recoded = self._recoded.get(reference.name.text.casefold())
+        if recoded is None:
+            reference = self._by_level(reference)
         variable = recoded.variable if recoded else self._variable(reference.name)
         own = variable.entity
         if named is not None and own not in self.schema.lineage(named):
@@ -190,6 +192,24 @@ class ProgramNames:
         levels = tuple(self._level(variable, level) for level in reference.levels)
         levels = levels or self.levels(variable)[:1]
         return NamedThing(reference, variable, recoded, levels, named or own)
+
+    def _by_level(self, reference: Reference) -> Reference:
+        """Areas that are named by their level alone: ``parish`` for ``ed@parish``."""
+        name = reference.name
+        if reference.levels or name.text.casefold() in self._variables:
+            return reference
+        owners = [
+            (variable, level)
+            for variable in self.schema.variables
+            if variable.role is Role.GEOGRAPHY
+            for level in self.levels(variable)
+            if level.name.casefold() == name.text.casefold()
+        ]
+        if len(owners) != 1:
+            return reference
+        variable, level = owners[0]
+        named = Name(variable.name, name.at)
+        return replace(reference, name=named, levels=(Name(level.name, name.at),))
 
     def look_at(self, codes: int, at: int) -> None:
         """Count the codes that are looked at, so that no program keeps a server busy.

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from sdcensus.errors import Sentence, SpecError, told, unknown
 from sdcensus.model.method.parameter import plain_name
 from sdcensus.model.plan.vocabulary import INDICATOR_KINDS
 from sdcensus.model.schema.variable import Entity
+from sdcensus.model.spec.operators import OPERATORS
 from sdcensus.model.spec.predicate import Condition, Name, Reference, Value
+from sdcensus.session.commands.habits import areas_by_condition
 from sdcensus.session.commands.places import refuse
 from sdcensus.session.commands.reader import listed
 from sdcensus.session.commands.syntax import (
@@ -34,7 +37,7 @@ from sdcensus.session.commands.variables import ConditionReader
 MOST_TABLES = 50
 
 _STATEMENTS = ("DEFINE", "TABLE")
-_COUNTS = ("FREQUENCY", "CROSSTABS", "COUNT")
+_COUNTS = ("FREQUENCY", "CROSSTABS", "COUNT", "AREALIST")
 _CLAUSES = ("FOR", "AREABREAK", "PERCENT", "PER", "DECIMALS", "TITLE")
 #: Kinds of plans under other names.
 _ALSO = {"average": "mean"}
@@ -63,23 +66,22 @@ class _Parser(ConditionReader):
     def program(self) -> Script:
         rundef = self._rundef() if self.next.keyword == "RUNDEF" else None
         statements: list[Define | TableStatement] = []
-        tables = 0
         while self.next.kind is not TokenKind.END:
             if self.next.keyword == "DEFINE":
                 statements.append(self._define())
             elif self.next.keyword == "TABLE":
-                tables += 1
-                if tables > MOST_TABLES:
+                at = self.next.at
+                statements += self._tables()
+                if sum(isinstance(each, TableStatement) for each in statements) > MOST_TABLES:
                     refuse(
                         self.source,
-                        self.next.at,
+                        at,
                         told(
                             "program.too-many-tables",
                             "The program has more than {most} tables. Split it.",
                             most=MOST_TABLES,
                         ),
                     )
-                statements.append(self._table())
             elif self.next.keyword == "RUNDEF":
                 what = told(
                     "program.rundef-first",
@@ -123,10 +125,18 @@ class _Parser(ConditionReader):
         name = self.name(told("expected.run-name", "a name for the run"))
         selection = universe = None
         if self.keyword("SELECTION") and not self.keyword("ALL"):
+            self._no_selection_file()
             selection = self.condition()
         if self.keyword("UNIVERSE"):
             universe = self.condition()
         return Rundef(name, selection, universe, at)
+
+    def _no_selection_file(self) -> None:
+        """Where REDATAM names a file of areas, or lists them, a condition stands here."""
+        sign = self.after().text
+        listed_here = self.next.text.upper() in ("INLINE", "GEOLIST")
+        if listed_here or (self.next.kind is TokenKind.TEXT and sign not in OPERATORS):
+            refuse(self.source, self.next.at, areas_by_condition())
 
     # ------------------------------------------------------------------------------ categories
 
@@ -179,7 +189,8 @@ class _Parser(ConditionReader):
 
     # ---------------------------------------------------------------------------------- tables
 
-    def _table(self) -> TableStatement:
+    def _tables(self) -> tuple[TableStatement, ...]:
+        """The tables of one statement: several where it lists several variables."""
         at = self.step().at
         name = self.name(told("expected.table-name", "a name for the table"))
         title: Label | None = None
@@ -188,7 +199,7 @@ class _Parser(ConditionReader):
         elif self.next.keyword != "AS":
             self.fail(listed(("TITLE", "AS")), known=("TITLE", "AS"))
         self.need("AS")
-        analysis = self._analysis()
+        analyses = self._analyses()
         where: Condition | None = None
         areas: Reference | None = None
         percent: Percent | None = None
@@ -218,9 +229,9 @@ class _Parser(ConditionReader):
                 title = self.label(told("expected.title", "the title"))
             else:
                 numbers[word] = self.number(told("expected.whole-number", "a whole number"))
-        return TableStatement(
+        first = TableStatement(
             name,
-            analysis,
+            analyses[0],
             title,
             where,
             areas,
@@ -229,12 +240,44 @@ class _Parser(ConditionReader):
             numbers.get("DECIMALS"),
             at,
         )
+        if len(analyses) == 1:
+            return (first,)
+        return tuple(
+            replace(
+                first,
+                name=replace(name, text=f"{name.text}_{number}"),
+                title=None if title is None else replace(title, text=f"{title.text} ({number})"),
+                analysis=analysis,
+            )
+            for number, analysis in enumerate(analyses, 1)
+        )
 
-    def _analysis(self) -> CountStatement | Indicator:
+    def _analyses(self) -> tuple[CountStatement | Indicator, ...]:
         at = self.next.at
         if self.keyword("FREQUENCY"):
             self.need("OF")
-            return CountStatement("FREQUENCY", of=self.axis(_such_as("person.age")), at=at)
+            axes = [self.axis(_such_as("person.age"))]
+            while self.mark(","):
+                axes.append(self.axis(_such_as("person.sex")))
+            return tuple(CountStatement("FREQUENCY", of=axis, at=at) for axis in axes)
+        if self.keyword("AREALIST"):
+            self.need("OF")
+            return tuple(self._area_list(at))
+        return (self._analysis(at),)
+
+    def _area_list(self, at: int) -> Iterator[CountStatement]:
+        """Areas in rows; each unit or variable behind them makes a table of its own."""
+        areas = self.axis(told("expected.areas", "a variable of areas, such as ed@parish"))
+        if not self.comes(","):
+            yield CountStatement("COUNT", unit=Name(Entity.PERSON, at), by=(areas,), at=at)
+        while self.mark(","):
+            if self._names_units():
+                yield CountStatement("COUNT", unit=self._entity(), by=(areas,), at=at)
+            else:
+                by = (self.axis(_such_as("person.sex")),)
+                yield CountStatement("CROSSTABS", of=areas, by=by, at=at)
+
+    def _analysis(self, at: int) -> CountStatement | Indicator:
         if self.keyword("CROSSTABS"):
             self.need("OF")
             of = self.axis(_such_as("person.age"))
@@ -312,6 +355,14 @@ class _Parser(ConditionReader):
         if self.universe_follows():
             return False
         return after.keyword not in ("IN", "NOT")
+
+    def _names_units(self) -> bool:
+        """Whether the next word is one for units, and no variable follows it."""
+        try:
+            Entity.parse(self.next.text)
+        except SpecError:
+            return False
+        return self.after().text != "."
 
     def _kind(self) -> Name:
         """The name of an indicator, such as sex-ratio, as plans know it."""

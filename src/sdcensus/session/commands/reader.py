@@ -8,6 +8,7 @@ from typing import NoReturn
 
 from sdcensus.errors import both, told
 from sdcensus.model.spec.predicate import Name, Value
+from sdcensus.session.commands.habits import instead
 from sdcensus.session.commands.places import refuse
 from sdcensus.session.commands.syntax import Label, Number
 from sdcensus.session.commands.tokens import Token, TokenKind, tokens
@@ -58,6 +59,9 @@ class TokenReader:
             expected=expected,
         )
         near: list[str] = []
+        habit = instead(token.text) if token.kind is TokenKind.WORD else None
+        if habit is not None:
+            refuse(self.source, token.at, both(text, habit))
         if token.kind is TokenKind.WORD:
             meant = (words or token.text).upper()[:_LONGEST_COMPARED]
             near = get_close_matches(meant, list(known), n=2, cutoff=0.6)

@@ -19,15 +19,15 @@ RESERVED = frozenset(
         *("RUNDEF", "SELECTION", "ALL", "UNIVERSE"),
         *("DEFINE", "RECODE", "ELSE", "MISSING", "LOWEST", "HIGHEST"),
         *("TABLE", "TITLE", "AS", "OF", "TO", "BY", "FOR", "AREABREAK"),
-        *("FREQUENCY", "CROSSTABS", "COUNT", "INDICATOR"),
+        *("FREQUENCY", "CROSSTABS", "COUNT", "AREALIST", "INDICATOR"),
         *("SHARE", "RATIO", "MEAN", "AVERAGE", "MEDIAN", "DISTRIBUTION"),
         *("PERCENT", "ROW", "COLUMN", "TOTAL", "PER", "DECIMALS"),
         *("AND", "OR", "NOT", "IN"),
     )
 )
 
-_MARKS = frozenset("()=<>,.@+-")
-_PAIRS = frozenset(("==", "!=", "<>", "<=", ">="))
+_MARKS = frozenset("()=<>,.@+-&|")
+_PAIRS = frozenset(("==", "!=", "<>", "<=", ">=", "&&", "||"))
 _CURLED = "\N{LEFT DOUBLE QUOTATION MARK}\N{RIGHT DOUBLE QUOTATION MARK}" + (
     "\N{LEFT SINGLE QUOTATION MARK}\N{RIGHT SINGLE QUOTATION MARK}"
 )

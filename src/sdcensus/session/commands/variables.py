@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import NoReturn, get_args
+from typing import NoReturn
 
 from sdcensus.errors import Sentence, told
+from sdcensus.model.spec.operators import (
+    AFTER_A_UNIVERSE,
+    JOINING_SIGNS,
+    OPERATORS,
+    REVERSED,
+    Operator,
+)
 from sdcensus.model.spec.predicate import (
     And,
     Comparison,
@@ -16,21 +23,12 @@ from sdcensus.model.spec.predicate import (
     Name,
     Named,
     Not,
-    Operator,
     Or,
     Reference,
 )
 from sdcensus.session.commands.places import refuse
 from sdcensus.session.commands.reader import TokenReader, listed
 from sdcensus.session.commands.tokens import TokenKind
-
-_OPERATORS: dict[str, Operator] = {
-    **{sign: sign for sign in get_args(Operator) if not sign.endswith("in")},
-    "=": "==",
-    "<>": "!=",
-}
-#: Two signs that somebody wrote the wrong way round.
-_REVERSED = {"=>": ">=", "=<": "<=", "><": "<>"}
 
 
 class ConditionReader(TokenReader, ConditionGrammar):
@@ -101,8 +99,9 @@ class ConditionReader(TokenReader, ConditionGrammar):
 
     def takes(self, word: str) -> bool:
         """Take a word or sign of a condition, if it comes next."""
-        taken = self.keyword(word.upper()) if word.isalpha() else self.mark(word)
-        return taken is not None
+        if self.mark(*JOINING_SIGNS.get(word, (word,))) is not None:
+            return True
+        return word.isalpha() and self.keyword(word.upper()) is not None
 
     def comes(self, mark: str) -> bool:
         """Whether a sign comes next."""
@@ -121,7 +120,7 @@ class ConditionReader(TokenReader, ConditionGrammar):
         known = self.next.kind is TokenKind.WORD and self.next.text.casefold() in self.universes
         after = self.after()
         compared = after.keyword in ("IN", "NOT") or (
-            after.kind is TokenKind.MARK and after.text != ")"
+            after.kind is TokenKind.MARK and after.text not in AFTER_A_UNIVERSE
         )
         return known and not compared
 
@@ -150,15 +149,15 @@ class ConditionReader(TokenReader, ConditionGrammar):
     def operator(self) -> Operator:
         """A sign that compares."""
         token = self.next
-        if token.kind is not TokenKind.MARK or token.text not in _OPERATORS:
+        if token.kind is not TokenKind.MARK or token.text not in OPERATORS:
             self.fail(told("expected.sign", "one of = <> < <= > >= IN"), known=("IN",))
         self.step()
         both = f"{token.text}{self.next.text}"
-        if self.next.at == token.end and both in _REVERSED:
-            meant = _REVERSED[both]
+        if self.next.at == token.end and both in REVERSED:
+            meant = REVERSED[both]
             what = told("program.write-to-compare", "Write {meant!r} to compare.", meant=meant)
             refuse(self.source, token.at, what)
-        return _OPERATORS[token.text]
+        return OPERATORS[token.text]
 
 
 def _placed(condition: Condition, at: int) -> Condition:

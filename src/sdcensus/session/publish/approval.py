@@ -5,14 +5,16 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
+import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from sdcensus.errors import InputError, Refused, SpecError
+from sdcensus.kernels.text.letters import plain_letters
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.lock import LOCK_FILE
 from sdcensus.session.gate.gate import AcceptedRisk
@@ -190,7 +192,7 @@ def approve(
     from sdcensus.session.publish.approval import verify
 
     who = _words(name)
-    if not _key(who):
+    if not who:
         raise SpecError("An approval needs the name of who approves.")
     day = _day(date)
     root = Path(folder)
@@ -205,8 +207,7 @@ def approve(
             )
         _check_documents(private)
         known = read_approvals(private, root)
-        if any(_key(approval.name) == _key(who) for approval in known.approvals):
-            raise Refused(f"{who} has approved this already; a second person has to.")
+        _check_second_person(who, [approval.name for approval in known.approvals])
         kept = (*known.approvals, Approval(who, _words(role), day))
         content: dict[str, Any] = {
             "format": "sdcensus-approval",
@@ -339,9 +340,24 @@ def _words(text: str) -> str:
     return " ".join("".join(sign for sign in shown if sign.isprintable()).split())
 
 
-def _key(name: str) -> str:
-    """The same for the same person, however the name is typed."""
-    return unicodedata.normalize("NFKC", name).casefold()
+def _check_second_person(who: str, before: Sequence[str]) -> None:
+    """Refuse a name of somebody who has approved, or who may have under another spelling."""
+    for name in before:
+        if unicodedata.normalize("NFKC", name).casefold() == (
+            unicodedata.normalize("NFKC", who).casefold()
+        ):
+            raise Refused(f"{who} has approved this already; a second person has to.")
+        if _name_parts(name) == _name_parts(who):
+            raise Refused(
+                f"{who} may be {name}, who has approved this already: the names differ in accents,"
+                " signs or order only. If they are two persons, write what tells them apart, such"
+                " as a second name."
+            )
+
+
+def _name_parts(name: str) -> list[str]:
+    """The parts of a name, the same for most ways to write it."""
+    return sorted(re.findall(r"\w+", plain_letters(name))) or [name]
 
 
 def _day(text: str) -> str:
