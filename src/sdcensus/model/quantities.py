@@ -146,7 +146,7 @@ def decimal_text(figure: float | None, digits: int, language: str | None = None)
     return text.replace(".", _DECIMALS.show(language))
 
 
-def share_text(share: float | None, *, digits: int = 1) -> str:
+def share_text(share: float | None, *, digits: int = 1, language: str | None = None) -> str:
     """A share in percent, or a dash where there is none.
 
     Examples:
@@ -154,6 +154,8 @@ def share_text(share: float | None, *, digits: int = 1) -> str:
         ('12.3 %', '< 0.1 %', '> 99.9 %', '100 %')
         >>> share_text(0.0), share_text(0.123, digits=0), share_text(None)
         ('0 %', '12 %', '–')
+        >>> share_text(0.123, language="es")
+        '12,3 %'
     """
     if share is None:
         return NOTHING
@@ -161,10 +163,12 @@ def share_text(share: float | None, *, digits: int = 1) -> str:
         return f"{100 * share:.0f} %"
     least = 10.0**-digits
     if share * 100 < least:
-        return f"< {least:.{digits}f} %"
-    if 100 - least < share * 100 < 100:
-        return f"> {100 - least:.{digits}f} %"
-    return f"{share * 100:.{digits}f} %"
+        text = f"< {least:.{digits}f} %"
+    elif 100 - least < share * 100 < 100:
+        text = f"> {100 - least:.{digits}f} %"
+    else:
+        text = f"{share * 100:.{digits}f} %"
+    return text.replace(".", _DECIMALS.show(language))
 
 
 def limit_text(share: float) -> str:
