@@ -252,6 +252,8 @@ def _variable(store: CensusStore, variable: Variable) -> VariableFacts:
     facts: dict[str, Any] = {}
     if store.has(entity, name):
         facts = _of_codes(variable, _leaf_counts(store, entity, name, len(variable.codes)))
+        if name in {grid.variable for grid in store.schema.grids}:
+            del facts["never"]  # most of a country is empty
     if store.has(entity, value_column(name)):
         facts |= _of_values(variable, store.raw(entity, value_column(name)), "not_stated" in facts)
     if store.has(entity, imputed_column(name)):

@@ -176,16 +176,14 @@ class _Trial:
         """Another decimal mark."""
         source = self._file.source
         mark = "," if source.decimal == "." else "."
-        if source.format in _TEXT_FORMATS and all(map(self._fits_with(mark), self._values)):
+        if source.format in _TEXT_FORMATS and all(map(_Fits(self._variable, mark), self._values)):
             yield self._said("decimal", mark=mark)
-
-    def _fits_with(self, mark: str, **changes: int) -> _Fits:
-        return _Fits(replace(self._variable, **changes) if changes else self._variable, mark)
 
     def _decimals(self) -> Iterator[Text]:
         """More decimals for weights that would else be 0."""
         for decimals in range(self._variable.decimals + 1, _MOST_DECIMALS + 1):
-            fits = self._fits_with(self._file.source.decimal, decimals=decimals)
+            wider = replace(self._variable, decimals=decimals)
+            fits = _Fits(wider, self._file.source.decimal)
             if all(map(fits, self._values)):
                 yield self._said("decimals", decimals=str(decimals))
                 return

@@ -10,7 +10,7 @@ from sdcensus.model.quantities import number_text, share_text
 from sdcensus.model.schema.remedies import units_text
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.text import Text
-from sdcensus.report.page import Tone
+from sdcensus.report.page import PageCell, Tone
 
 
 class _Block(Confidential):
@@ -34,7 +34,7 @@ class ShareCell(_Block):
         return self.part / self.whole if self.whole else 0.0
 
 
-Cell = str | ShareCell
+Cell = str | PageCell | ShareCell
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -8,7 +8,7 @@ from sdcensus.ingest.load import LoadReport
 from sdcensus.ingest.load_facts import MOST_HELD, AlikeFacts, LinkFacts, LoadFacts, VariableFacts
 from sdcensus.model.schema.file_problems import Problem
 from sdcensus.model.schema.schema import Schema
-from sdcensus.model.schema.variable import Code, Entity, Variable
+from sdcensus.model.schema.variable import Code, Entity, Role, Variable
 from sdcensus.report.load.blocks import (
     AreaPicture,
     Cell,
@@ -20,7 +20,7 @@ from sdcensus.report.load.blocks import (
     ShareCell,
     Words,
 )
-from sdcensus.report.page import Tone
+from sdcensus.report.page import PageCell, Tone
 
 #: A variable is named first if so large a share of it is "not stated".
 MUCH_MISSING = 0.1
@@ -59,7 +59,11 @@ def loaded_content(
         facts=" · ".join(filter(None, [report.store.name, date])),
         lead=words("lead" if not report.problems else "lead_changed"),
         findings=tuple(findings(report, words)),
-        sizes=tuple((words.number(rows), words.units(kind)) for kind, rows in facts.rows.items()),
+        sizes=tuple(
+            (words.number(rows), words.units(kind))
+            for kind, rows in facts.rows.items()
+            if kind is not Entity.FAMILY
+        ),
         parts=tuple(part for part in parts if part.pieces),
         language=language,
     )
@@ -104,7 +108,7 @@ def findings(report: LoadReport, words: Words) -> Iterator[str]:
         changed = sum(problem.records for problem in report.problems)
         yield words("found_problems", number=words.number(changed))
     for link in facts.links:
-        if link.parent is not Entity.FAMILY and link.child is not Entity.FAMILY:
+        if not _of_families(link):
             yield from _link_findings(link, words)
     for weight in facts.weights:
         if weight.zeros:
@@ -137,7 +141,7 @@ def _is_list(facts: VariableFacts) -> bool:
 
 
 def _link_findings(link: LinkFacts, words: Words) -> Iterator[str]:
-    gaps = {"children": words.units(link.child), "parents": words.units(link.parent)}
+    gaps = _gaps(link, words)
     if link.childless:
         yield words("found_childless", number=words.number(link.childless), **gaps)
     if link.empty:
@@ -179,37 +183,66 @@ def _rows(problem: Problem, words: Words) -> str:
 
 
 def _links(facts: LoadFacts, words: Words) -> Part:
-    rows: list[tuple[Cell, ...]] = []
-    for link in facts.links:
-        child, parent = words.units(link.child), words.units(link.parent)
-        gaps = {"children": child, "parents": parent}
-        number = words.number
-        rows += [
-            (words("link", **gaps), words("link_with"), number(link.linked)),
-            (words("link", **gaps), words("link_empty"), number(link.empty)),
-            (words("link", **gaps), words("link_lost"), number(link.lost)),
-            (words("held", **gaps), words("held_with"), number(link.parents - link.childless)),
-            (words("held", **gaps), words("held_without"), number(link.childless)),
-        ]
-    if not rows:
+    """Both directions of every link, and how many units hold how many."""
+    if not facts.links:
         return Part("", ())
-    head = (words("units"), words("which"), words("number"))
-    sizes = [_sizes(link, words) for link in facts.links]
-    return Part(words("links"), (Listing(words("links_caption"), head, tuple(rows), 2), *sizes))
+    number = words.number
+    below = tuple(
+        (
+            words("link", **_gaps(link, words)),
+            number(link.linked),
+            _flagged(link, link.empty, words),
+            _flagged(link, link.lost, words),
+        )
+        for link in facts.links
+    )
+    above = tuple(
+        (
+            words("held", **_gaps(link, words)),
+            number(link.parents - link.childless),
+            _flagged(link, link.childless, words),
+            number(link.largest),
+        )
+        for link in facts.links
+    )
+    below_head = tuple(map(words, ("units", "link_with", "link_empty", "link_lost")))
+    above_head = tuple(map(words, ("units", "held_with", "held_without", "largest")))
+    return Part(
+        words("links"),
+        (
+            Listing(words("links_caption"), below_head, below),
+            Listing(words("held_caption"), above_head, above),
+            *(_sizes(link, words) for link in facts.links if not _of_families(link)),
+        ),
+    )
+
+
+def _flagged(link: LinkFacts, units: int, words: Words) -> PageCell:
+    """A number that should be 0."""
+    conspicuous = units and not _of_families(link)
+    return PageCell(words.number(units), Tone.WARN if conspicuous else Tone.PLAIN)
+
+
+def _of_families(link: LinkFacts) -> bool:
+    """Whether it is about families: who lives in none is nobody's mistake."""
+    return Entity.FAMILY in (link.parent, link.child)
+
+
+def _gaps(link: LinkFacts, words: Words) -> dict[str, str]:
+    return {"children": words.units(link.child), "parents": words.units(link.parent)}
 
 
 def _sizes(link: LinkFacts, words: Words) -> Listing:
     """How many units hold how many."""
-    gaps = {"children": words.units(link.child), "parents": words.units(link.parent)}
     rows = []
     for held, units in enumerate(link.sizes):
         name = words("and_more", number=words.number(held)) if held == MOST_HELD else str(held)
         if units or held < min(link.largest, MOST_HELD):
             tone = Tone.WARN if units and not held else Tone.PLAIN
             rows.append((name, words.number(units), ShareCell(units, link.parents, tone)))
+    gaps = _gaps(link, words)
     head = (words("size", **gaps), words.units(link.parent), words("share"))
-    caption = words("sizes_caption", largest=words.number(link.largest), **gaps)
-    return Listing(caption, head, tuple(rows))
+    return Listing(words("sizes_caption", **gaps), head, tuple(rows))
 
 
 def _variables(facts: LoadFacts, words: Words) -> Part:
@@ -239,10 +272,13 @@ def _named(variable: Variable, words: Words) -> str:
 
 
 def _range(facts: VariableFacts, words: Words) -> tuple[str, str]:
-    return (
-        words.amount(facts.lowest, facts.decimals),
-        words.amount(facts.highest, facts.decimals),
-    )
+    bounds = (facts.lowest, facts.highest)
+    if facts.variable.continuous or facts.variable.role is Role.WEIGHT:
+        lowest, highest = (words.amount(bound, facts.decimals) for bound in bounds)
+    else:
+        # A year has no mark between its thousands.
+        lowest, highest = ("" if bound is None else str(bound) for bound in bounds)
+    return lowest, highest
 
 
 def _never(facts: LoadFacts, words: Words) -> Part:
@@ -330,7 +366,8 @@ def _areas(facts: LoadFacts, words: Words) -> Part:
         pieces.append(AreaPicture(geography))
         if geography.nowhere:
             pieces.append(words("nowhere", number=words.number(geography.nowhere), units=units))
-        coarsest = geography.levels[-1]
+        several = [level for level in geography.levels if len(level.areas) > 1]
+        coarsest = (several or geography.levels)[-1]
         total = sum(coarsest.records)
         listed = coarsest.areas[:_MOST_AREAS]
         areas = tuple(
@@ -362,8 +399,8 @@ def _alike_sentence(alike: AlikeFacts, words: Words) -> str:
 def _proposed(report: LoadReport, rules: Sequence[str], words: Words) -> Part:
     pieces: list[Piece] = []
     if report.identities:
-        lines = "\n\n".join(str(identity) for identity in report.identities)
+        lines = "\n".join(str(identity) for identity in report.identities)
         pieces += [words("identities"), SchemaLines(lines)]
     if rules:
-        pieces += [words("rules"), SchemaLines("\n\n".join(rules))]
+        pieces += [words("rules"), SchemaLines("\n".join(rules))]
     return Part(words("proposed"), tuple(pieces))

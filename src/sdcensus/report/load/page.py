@@ -62,7 +62,7 @@ def _piece(piece: Piece, words: Words) -> str:
                 piece.caption, piece.head, rows, words=piece.words, wrapped=piece.words > 1
             )
         case SchemaLines():
-            return shell.code_lines(piece.text)
+            return shell.details(words("lines"), shell.code_lines(piece.text))
         case AreaPicture():
             return _pictures(piece, words)
         case _:
@@ -88,4 +88,4 @@ def _cell(cell: Cell, words: Words) -> PageCell | str:
     if not cell.part:
         return ""
     bar = f'<span class="bar" style="width:{max(cell.share * _BAR, 0.1):.2f}em"></span>'
-    return PageCell(Html(f"{bar}{words.share(cell)}"), cell.tone)
+    return PageCell(Html(f'<span class="share">{bar}{words.share(cell)}</span>'), cell.tone)

@@ -22,8 +22,8 @@ from sdcensus.report.page import Html
 
 #: Sizes in pixels of a wide screen; the page scales pictures down.
 _WIDTH, _MAP_HEIGHT, _ROW, _LEGEND = 884, 420, 44, 26
-#: About how wide a letter is, and the least room that a name needs.
-_LETTER, _LEAST = 6.4, 26
+#: About how wide a letter is.
+_LETTER = 6.4
 #: Slices that are narrower are drawn together.
 _THINNEST = 0.7
 
@@ -39,17 +39,16 @@ def area_map(geography: GeographyFacts, words: Words) -> Html:
     x, y, height = _places(outlines)
     paths = []
     for area, code in enumerate(outlines.codes):
-        line = "".join(
-            _ring(outlines, ring, x, y) for ring in np.flatnonzero(outlines.area_of == area)
-        )
+        rings = np.flatnonzero(outlines.area_of == area).tolist()
+        line = "".join(_ring(outlines, ring, x, y) for ring in rings)
         number = records.get(code, 0)
         paths.append(f'<path d="{line}" {classes.paint(number)}/>')
-    legend = "".join(classes.legend(height + 8))
+    legend = "".join(classes.legend(height + 8, empty=not all(records.values())))
     alternative = escape(words("map_alternative", units=words.units(geography.entity)))
     size = f"0 0 {_WIDTH} {height + 8 + _LEGEND:.0f}"
     return Html(
         f'<svg viewBox="{size}" role="img" aria-label="{alternative}"'
-        ' fill-rule="evenodd" font-size="12" stroke="var(--paper)" stroke-width="0.6">'
+        ' fill-rule="evenodd" font-size="12" stroke="var(--soft)" stroke-width="0.5">'
         f"{''.join(paths)}{legend}</svg>"
     )
 
@@ -103,9 +102,9 @@ class _Classes:
         at = next(at for at, top in enumerate(self._tops) if number <= top)
         return f'fill="{RAMP[at]}"'
 
-    def legend(self, top: float) -> Iterator[str]:
+    def legend(self, top: float, *, empty: bool) -> Iterator[str]:
         number, left, low = self._words.number, 0.0, self._least
-        entries = [(self.paint(0), self._words("no_records"))]
+        entries = [(self.paint(0), self._words("no_records"))] if empty else []
         for high in self._tops:
             text = number(low) if low == high else f"{number(low)}–{number(high)}"
             entries.append((self.paint(high), text))
@@ -185,11 +184,10 @@ def _slice(
         f'<g><title>{hint}</title><rect x="{left:.2f}" y="{top}" width="{shown:.2f}"'
         f' height="{_ROW}" fill="{shade}"/>'
     )
-    for line, text in enumerate((label, words.number(records))):
-        room = int((width - 8) / _LETTER)
-        if width >= _LEAST and len(text) > room > 3 and line == 0:
-            text = f"{text[: room - 1]}…"
-        if width >= _LEAST and len(text) <= room:
+    room = int((width - 8) / _LETTER)
+    name = label if len(label) <= room else f"{label[: room - 1]}…" if room > 12 else code.code
+    for line, text in enumerate((name, words.number(records))):
+        if len(text) <= room:
             drawn += (
                 f'<text x="{left + 4:.1f}" y="{top + 18 + 16 * line}" fill="{ink}">'
                 f"{escape(text)}</text>"

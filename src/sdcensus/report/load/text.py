@@ -15,6 +15,7 @@ from sdcensus.report.load.blocks import (
     ShareCell,
     Words,
 )
+from sdcensus.report.page import PageCell
 
 _WIDTH = 100
 #: Columns of words are not made narrower than this.
@@ -71,7 +72,9 @@ def _table(listing: Listing, words: Words) -> Iterator[str]:
 
 
 def _cell(cell: Cell, words: Words) -> str:
-    return words.share(cell) if isinstance(cell, ShareCell) else cell
+    if isinstance(cell, ShareCell):
+        return words.share(cell)
+    return cell.text if isinstance(cell, PageCell) else cell
 
 
 def _lines(row: Sequence[str], widths: Sequence[int], words: int) -> Iterator[str]:
