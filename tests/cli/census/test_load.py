@@ -43,7 +43,7 @@ def test_the_secret_may_be_named_by_the_environment(
     assert run("load", village.schema, "--out", tmp_path / "a.store").code == 0
 
 
-def test_problems_are_listed_without_values_of_identifiers_and_nothing_is_written(
+def test_problems_are_listed_without_values_of_identifiers_and_no_store_is_written(
     run: Run, village: Village, tmp_path: Path
 ) -> None:
     persons = [*PERSONS, ("E3", "1", "2", "Hal Secret", 7, 20, 0, "1"), FIRST]
@@ -57,7 +57,9 @@ def test_problems_are_listed_without_values_of_identifiers_and_nothing_is_writte
     assert "duplicate id" in answer.err
     assert "Secret" not in answer.out + answer.err
     assert answer.out == ""
-    assert sorted(tmp_path.iterdir()) == before
+    lists = [tmp_path / f"a.store.problems{ending}" for ending in (".html", ".txt")]
+    assert sorted(tmp_path.iterdir()) == sorted([*before, *lists])
+    assert not any("Secret" in path.read_text(encoding="utf-8") for path in lists)
 
 
 def test_problems_can_become_missing_values(run: Run, village: Village, tmp_path: Path) -> None:
@@ -129,7 +131,8 @@ def test_a_store_is_replaced_only_when_asked(run: Run, village: Village, tmp_pat
     assert answer.code == 8
     assert "--replace" in answer.err
     assert run(*arguments, "--replace").code == 0
-    assert sorted(one.name for one in tmp_path.iterdir()) == ["a.store"]
+    names = ["a.store", "a.store.report.html", "a.store.report.txt"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == names
 
 
 def test_what_is_no_store_is_never_replaced(run: Run, village: Village, tmp_path: Path) -> None:

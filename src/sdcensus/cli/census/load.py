@@ -70,22 +70,17 @@ def load(
     The load report says what came in: records, links and those without, missing values, ranges,
     codes that never occur, weights, duplicates, areas. It is confidential.
     """
-    from sdcensus.session.census.load_report import load_with_report
+    from sdcensus.session.census.load_report import LoadReporting
 
     output = Output(quiet=quiet)
     began = time.perf_counter()
+    reporting = LoadReporting(out, report, wanted=not no_report, language=language, replace=replace)
     with all_or_nothing(), Stages(output, "reading the schema") as stages:
-        loaded = load_with_report(
-            schema,
-            out,
-            secret=secret,
-            on_problem=on_problem.value,
-            replace=replace,
-            report=report,
-            write=not no_report,
-            language=language,
-            progress=stages,
+        load_report = reporting.load(
+            schema, secret=secret, on_problem=on_problem.value, progress=stages
         )
+    with Stages(output, "looking for rules that are not declared") as stages:
+        loaded = reporting.finish(load_report, progress=stages)
     _say_notes(output, loaded)
     output.say(f"Made {out} in {duration_text(time.perf_counter() - began)}.")
     records = plain_table(header=False)

@@ -6,6 +6,7 @@ can read it, and it is never written into a published folder.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,111 +58,107 @@ class LoadedCensus(Confidential):
         return f"<LoadedCensus {self.report.store.name}: confidential>"
 
 
-def load_with_report(
-    schema: str | Path,
-    out: str | Path,
-    *,
-    secret: str | Path | Secret | None = None,
-    on_problem: str | OnProblem = OnProblem.REFUSE,
-    replace: bool = False,
-    report: str | Path | None = None,
-    write: bool = True,
-    language: str | None = None,
-    progress: Progress = no_progress,
-) -> LoadedCensus:
-    """Load the files that a schema describes, and write the report on it.
-
-    Where the files do not fit, there is no store, and the report lists the problems.
-
-    Args:
-        schema: The schema document.
-        out: Where the store will stand.
-        secret: The office secret or its file; else ``SDCENSUS_SECRET_FILE`` names it.
-        on_problem: ``refuse``, or ``missing`` to count values that do not fit as "not stated".
-        replace: Put the new store, and its report, in the place of older ones.
-        report: The file of the report, ``.html`` or ``.txt``; else both beside the store.
-        write: Whether a report is written.
-        language: Of the report; English if none is named.
-        progress: Called with the stage and how much of it is done.
-    """
-    spoken = _spoken(language)
-    store = Path(out)
-    places = _Places(store, None if report is None else Path(report), wanted=write)
-    places.check(replace=replace)
-    read = read_schema(Path(schema))
-    try:
-        loaded = load_schema(
-            read,
-            Path(schema).parent,
-            store,
-            secret=secret,
-            on_problem=on_problem,
-            replace=replace,
-            progress=progress,
-        )
-    except DataProblems as error:
-        raise _with_report(error, read, places, spoken) from None
-    rules = proposed_rules(open_store(store), progress=progress)
-    content = loaded_content(loaded, spoken, rules=[rule.toml() for rule in rules])
-    files = places.write(content)
-    return LoadedCensus(loaded, rules, content.findings, _written(files, spoken), files)
-
-
-def _spoken(language: str | None) -> str:
-    if language is not None and language not in LANGUAGES:
-        raise UnknownName("language", language, known=LANGUAGES)
-    return language or LANGUAGES[0]
-
-
-def _written(files: tuple[Path, ...], language: str) -> str:
-    names = ", ".join(map(str, files))
-    return Words(language)("written", files=names) if files else ""
-
-
-def _with_report(
-    error: DataProblems, schema: Schema, places: _Places, language: str
-) -> DataProblems:
-    """The same error, with where its report stands."""
-    problems = [problem for problem in error.problems if isinstance(problem, Problem)]
-    content = refused_content(schema, places.store.name, problems, language)
-    files = places.write(content)
-    text = "\n".join(filter(None, [str(error), _written(files, language)]))
-    return DataProblems(text, problems)
-
-
 @dataclass(frozen=True, slots=True)
-class _Places:
-    """Where the report on a load stands."""
+class LoadReporting:
+    """Where and how the report on a load is written; checked before anything is read.
+
+    Attributes:
+        store: Where the store will stand.
+        file: The file of the report, ``.html`` or ``.txt``; else both beside the store.
+        wanted: Whether a report is written.
+        language: Of the report; English if none is named.
+        replace: Whether the store and its report may take the place of older ones.
+    """
 
     store: Path
-    named: Path | None
-    wanted: bool
+    file: Path | None = None
+    wanted: bool = True
+    language: str | None = None
+    replace: bool = False
 
-    def check(self, *, replace: bool) -> None:
+    def __post_init__(self) -> None:
+        if self.language is not None and self.language not in LANGUAGES:
+            raise UnknownName("language", self.language, known=LANGUAGES)
+        if self.wanted:
+            self._check_place()
+
+    def load(
+        self,
+        schema: str | Path,
+        *,
+        secret: str | Path | Secret | None = None,
+        on_problem: str | OnProblem = OnProblem.REFUSE,
+        progress: Progress = no_progress,
+    ) -> LoadReport:
+        """Load the files that a schema describes.
+
+        Where they do not fit, there is no store, and the report lists the problems.
+
+        Args:
+            schema: The schema document.
+            secret: The office secret or its file; else ``SDCENSUS_SECRET_FILE`` names it.
+            on_problem: ``refuse``, or ``missing`` to count values that do not fit as "not stated".
+            progress: Called with the stage and how much of it is done.
+        """
+        read = read_schema(Path(schema))
+        try:
+            return load_schema(
+                read,
+                Path(schema).parent,
+                self.store,
+                secret=secret,
+                on_problem=on_problem,
+                replace=self.replace,
+                progress=progress,
+            )
+        except DataProblems as error:
+            raise self._refused(error, read) from None
+
+    def finish(self, report: LoadReport, *, progress: Progress = no_progress) -> LoadedCensus:
+        """Look for rules that are not declared, and write the report on a store that was made."""
+        rules = proposed_rules(open_store(self.store), progress=progress)
+        lines = [rule.toml() for rule in rules]
+        content = loaded_content(report, self._spoken, rules=lines)
+        files = self._write(content)
+        return LoadedCensus(report, rules, content.findings, self._written(files), files)
+
+    @property
+    def _spoken(self) -> str:
+        return self.language or LANGUAGES[0]
+
+    def _written(self, files: Sequence[Path]) -> str:
+        names = ", ".join(map(str, files))
+        return Words(self._spoken)("written", files=names) if files else ""
+
+    def _refused(self, error: DataProblems, schema: Schema) -> DataProblems:
+        """The same error, with where its report stands."""
+        problems = [problem for problem in error.problems if isinstance(problem, Problem)]
+        content = refused_content(schema, self.store.name, problems, self._spoken)
+        written = self._written(self._write(content))
+        return DataProblems("\n".join(filter(None, [str(error), written])), problems)
+
+    def _check_place(self) -> None:
         """Refuse early what could not, or must not, be written in the end."""
-        if not self.wanted:
-            return
-        target = self.named or self._beside(REPORT)[0]
+        target = self.file or self._beside(REPORT)[0]
         published = _published_above(target)
         if published is not None:
             raise OutputError(
                 f"{published} is a published folder. A report on a load holds true numbers of the"
                 " census: write store and report elsewhere."
             )
-        if self.named is None:
+        if self.file is None:
             return
-        if self.named.suffix.lower() not in ENDINGS:
-            raise OutputError(f"{self.named}: a report on a load ends with .html or .txt.")
-        if not (replace and _is_report(self.named)):
-            check_new(self.named)
+        if self.file.suffix.lower() not in ENDINGS:
+            raise OutputError(f"{self.file}: a report on a load ends with .html or .txt.")
+        if not (self.replace and _is_report(self.file)):
+            check_new(self.file)
 
-    def write(self, content: Content) -> tuple[Path, ...]:
+    def _write(self, content: Content) -> tuple[Path, ...]:
         """Write the report in the place of the last one."""
         if not self.wanted:
             return ()
-        targets = (
-            [self.named] if self.named else self._beside(PROBLEMS if content.refused else REPORT)
-        )
+        kind = PROBLEMS if content.refused else REPORT
+        targets = (self.file,) if self.file else self._beside(kind)
         for target in targets:
             is_page = target.suffix.lower() == ".html"
             text = load_page(content) if is_page else load_text(content)
@@ -172,10 +169,11 @@ class _Places:
             for old in self._beside(PROBLEMS):
                 if _is_report(old):
                     old.unlink()
-        return tuple(targets)
+        return targets
 
-    def _beside(self, kind: str) -> list[Path]:
-        return [self.store.with_name(f"{self.store.name}{kind}{ending}") for ending in ENDINGS]
+    def _beside(self, kind: str) -> tuple[Path, ...]:
+        names = [f"{self.store.name}{kind}{ending}" for ending in ENDINGS]
+        return tuple(self.store.with_name(name) for name in names)
 
 
 def _published_above(path: Path) -> Path | None:
