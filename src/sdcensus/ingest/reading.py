@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sdcensus.errors import InputError, SpecError, UnknownName
+from sdcensus.ingest.column_hints import column_hints
 from sdcensus.ingest.encode import ColumnEncoder, Encoded, IdParts, content_digests
 from sdcensus.ingest.readers import Reader, open_reader
 from sdcensus.kernels.keys.decimal_keys import parse_decimal_keys
@@ -117,7 +118,7 @@ def _read_file(
         reader = open_reader(replace(file.source, paths=(path,)))
         tasks = _Tasks(schema, file, reader, parts, secret, log).all()
         columns = list(dict.fromkeys(column for task in tasks for column in task.columns))
-        _check_columns(reader, columns, file)
+        _check_columns(schema, file, path, reader, columns)
         progress(f"reading {reader.name}", 0.0)
         total = reader.rows() or _guessed_rows(path, file.source.format)
         first = 2 if file.source.format in _WITH_HEADER else 1
@@ -153,7 +154,9 @@ def _runner(
     return lambda task: task.run(batch, rows, name)
 
 
-def _check_columns(reader: Reader, columns: list[str], file: CensusFile) -> None:
+def _check_columns(
+    schema: Schema, file: CensusFile, path: Path, reader: Reader, columns: list[str]
+) -> None:
     known = list(reader.names())
     missing = [column for column in columns if column not in known]
     if missing:
@@ -161,11 +164,12 @@ def _check_columns(reader: Reader, columns: list[str], file: CensusFile) -> None
             str(UnknownName("column", column, known=known, where=f"{reader.name}: "))
             for column in missing
         ]
-        raise InputError(
-            "\n".join(
-                [*texts, 'If the file calls it differently, say so in the schema: column = "…".']
-            )
+        hints = column_hints(schema, file, path, columns, known)
+        usual = (
+            'If the file calls it differently, say so in the schema: column = "…" in its variable;'
+            f" id = […] or link = […] in [entity.{file.entity}] where it is part of an id."
         )
+        raise InputError("\n".join([*texts, *(hints or [usual])]))
 
 
 class _Tasks:

@@ -79,10 +79,11 @@ def load(
         load_report = reporting.load(
             schema, secret=secret, on_problem=on_problem.value, progress=stages
         )
+    took = time.perf_counter() - began
     with Stages(output, "looking for rules that are not declared") as stages:
         loaded = reporting.finish(load_report, progress=stages)
     _say_notes(output, loaded)
-    output.say(f"Made {out} in {duration_text(time.perf_counter() - began)}.")
+    output.say(f"Made {out} in {duration_text(took)}.")
     records = plain_table(header=False)
     records.add_column()
     records.add_column(justify="right")

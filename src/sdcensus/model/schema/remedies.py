@@ -47,8 +47,9 @@ def value_adviser(variable: Variable, file: CensusFile, kind: ProblemKind) -> Ad
     """What helps against values of a variable."""
 
     def advise(values: Sequence[str], complete: bool) -> Advice:
-        remedies = list(_Trial(variable, file, values).remedies(kind)) if complete else []
-        remedy = remedies[0] if remedies else usual_advice(kind).remedy
+        trial = _Trial(variable, file, values)
+        remedies = list(trial.remedies(kind)) if complete else []
+        remedy = remedies[0] if remedies else trial.usual(kind)
         effect = Text() if kind is ProblemKind.BAD_WEIGHT else _effect(variable)
         return Advice(remedy, effect)
 
@@ -171,6 +172,13 @@ class _Trial:
             yield from self._encoding()
             yield from self._spelling()
             yield from self._codes()
+
+    def usual(self, kind: ProblemKind) -> Text:
+        """What helps where no setting is known to."""
+        section = kind in (ProblemKind.EMPTY_FIELD, ProblemKind.NOT_A_NUMBER)
+        return (
+            self._said(f"of_variable.{kind.name.lower()}") if section else usual_advice(kind).remedy
+        )
 
     def decimal(self) -> Iterator[Text]:
         """Another decimal mark."""
