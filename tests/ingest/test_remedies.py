@@ -13,7 +13,7 @@ import xlsxwriter
 from pyarrow import parquet
 
 from sdcensus.documents.schema.document import read_schema
-from sdcensus.errors import DataProblems, InputError
+from sdcensus.errors import DataProblems, InputError, SdcensusError
 from sdcensus.ingest.load import load_census
 from sdcensus.model.schema.file_problems import FATAL, ProblemKind
 from sdcensus.model.secret import Secret
@@ -380,6 +380,39 @@ def test_a_wide_number_as_an_id_needs_its_width(tmp_path: Path) -> None:
     with pytest.raises(DataProblems, match="raise width"):
         load(tmp_path, schema, case, "")
     load(tmp_path, schema.replace("width = 2", "width = 4"), case, "")
+
+
+def test_numbers_that_are_text_in_a_typed_file_are_to_be_numbers(tmp_path: Path) -> None:
+    """Such files have no setting for a decimal mark, so none is proposed."""
+    schema = INCOME.replace("persons.csv", "persons.parquet")
+    people = {"pn": ["1", "2"], "sex": ["1", "2"], "income": ["12,5", "3"]}
+    parquet.write_table(pa.table(people), tmp_path / "persons.parquet")
+    case = Case("", "", "", "")
+    with pytest.raises(DataProblems, match="store the column as numbers"):
+        load(tmp_path, schema, case, "")
+    parquet.write_table(pa.table(people | {"income": [12.5, 3.0]}), tmp_path / "persons.parquet")
+    load(tmp_path, schema, case, "")
+
+
+def test_a_file_of_another_format_is_read_as_what_it_is(tmp_path: Path) -> None:
+    parquet.write_table(pa.table({"pn": ["1"], "sex": ["1"]}), tmp_path / "people.csv")
+    schema = FLAT.replace("persons.csv", "people.csv")
+    case = Case("", "", "", "")
+    with pytest.raises(InputError, match='Set format = "parquet"'):
+        load(tmp_path, schema, case, "")
+    load(tmp_path, with_setting(schema, "format", '"parquet"', "files.person"), case, "")
+
+
+def test_two_files_of_one_kind_are_named_in_one(tmp_path: Path) -> None:
+    more = '[files.more]\npath = "more.csv"\nentity = "person"\n'
+    (tmp_path / "more.csv").write_text("pn,sex\n2,2\n", encoding="utf-8", newline="\n")
+    case, persons = Case("", "", "", ""), "pn,sex\n1,1\n"
+    two = with_setting(
+        FLAT.replace("[entity", f"{more}[entity", 1), "file", '"person"', "variable.sex"
+    )
+    with pytest.raises(SdcensusError, match="one entry with a list of paths"):
+        load(tmp_path, two, case, persons)
+    load(tmp_path, FLAT.replace('"persons.csv"', '["persons.csv", "more.csv"]'), case, persons)
 
 
 def test_the_sheet_that_has_the_columns_is_named(tmp_path: Path) -> None:

@@ -184,7 +184,11 @@ class _Trial:
         """Another decimal mark."""
         source = self._file.source
         mark = "," if source.decimal == "." else "."
-        if source.format in _TEXT_FORMATS and all(map(_Fits(self._variable, mark), self._values)):
+        if not all(map(_Fits(self._variable, mark), self._values)):
+            return
+        if source.format not in _TEXT_FORMATS:
+            yield self._said("as_numbers")  # typed files have no decimal mark
+        elif source.delimiter != mark:
             yield self._said("decimal", mark=mark)
 
     def _decimals(self) -> Iterator[Text]:
