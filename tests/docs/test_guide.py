@@ -33,6 +33,7 @@ FOLDER = {
     "first-census.md": "palm-cay",
     "files.md": "palm-cay",
     "keys-and-secrets.md": "vectors",
+    "languages.md": "palm-cay",
     "perturbation-tables.md": "palm-cay",
     "problems.md": "problems",
     "python.md": "palm-cay",

@@ -15,8 +15,10 @@ from sdcensus.model.text import Text
 NOTHING = "–"
 
 #: What stands between thousands, and between a number and its decimals, in each language.
-_THOUSANDS = Text.named("headings.thousands")
-_DECIMALS = Text.named("headings.decimals")
+_THOUSANDS = Text.named("language.thousands")
+_DECIMALS = Text.named("language.decimals")
+#: A number with the sign of percent.
+_PERCENT = Text.named("language.percent")
 
 #: Powers of 1000 and of 1024, as the units are defined.
 _UNITS = {
@@ -114,7 +116,18 @@ def number_text(number: int, language: str | None = None) -> str:
         >>> number_text(12345, "nl"), number_text(12345, "fr").split()
         ('12.345', ['12', '345'])
     """
-    return f"{number:,}".replace(",", _THOUSANDS.show(language))
+    return written_as(f"{number:,}", language)
+
+
+def written_as(figure: str, language: str | None) -> str:
+    """A figure as Python writes it, with the signs of a language for thousands and decimals.
+
+    Examples:
+        >>> written_as("1,234.5"), written_as("1,234.5", "es")
+        ('1,234.5', '1.234,5')
+    """
+    signs = {ord(","): _THOUSANDS.show(language), ord("."): _DECIMALS.show(language)}
+    return figure.translate(signs)
 
 
 def figure_text(figure: float, language: str | None = None) -> str:
@@ -126,7 +139,7 @@ def figure_text(figure: float, language: str | None = None) -> str:
     """
     if float(figure).is_integer():
         return number_text(int(figure), language)
-    return f"{figure:g}".replace(".", _DECIMALS.show(language))
+    return written_as(f"{figure:g}", language)
 
 
 def decimal_text(figure: float | None, digits: int, language: str | None = None) -> str:
@@ -135,53 +148,52 @@ def decimal_text(figure: float | None, digits: int, language: str | None = None)
     Examples:
         >>> decimal_text(0.1234, 2), decimal_text(0.0, 2), decimal_text(0.0001, 2)
         ('0.12', '0.00', '< 0.01')
-        >>> decimal_text(None, 2), decimal_text(1.25, 1, "fr")
-        ('–', '1,2')
+        >>> decimal_text(None, 2), decimal_text(1234.25, 1, "nl")
+        ('–', '1.234,2')
     """
     if figure is None:
         return NOTHING
     least = 10.0**-digits
     small = 0 < figure < least / 2
-    text = f"< {least:.{digits}f}" if small else f"{figure:.{digits}f}"
-    return text.replace(".", _DECIMALS.show(language))
+    text = f"< {least:.{digits}f}" if small else f"{figure:,.{digits}f}"
+    return written_as(text, language)
 
 
-def share_text(share: float | None, *, digits: int = 1, language: str | None = None) -> str:
+def share_text(share: float | None, language: str | None = None, *, digits: int = 1) -> str:
     """A share in percent, or a dash where there is none.
 
     Examples:
         >>> share_text(0.123), share_text(0.00004), share_text(0.99999), share_text(1)
         ('12.3 %', '< 0.1 %', '> 99.9 %', '100 %')
-        >>> share_text(0.0), share_text(0.123, digits=0), share_text(None)
-        ('0 %', '12 %', '–')
-        >>> share_text(0.123, language="es")
-        '12,3 %'
+        >>> share_text(0.0), share_text(0.123, "nl"), share_text(0.123, digits=0), share_text(None)
+        ('0 %', '12,3%', '12 %', '–')
     """
     if share is None:
         return NOTHING
-    if share in (0, 1):
-        return f"{100 * share:.0f} %"
     least = 10.0**-digits
-    if share * 100 < least:
-        text = f"< {least:.{digits}f} %"
+    if share in (0, 1):
+        text = f"{100 * share:.0f}"
+    elif share * 100 < least:
+        text = f"< {least:.{digits}f}"
     elif 100 - least < share * 100 < 100:
-        text = f"> {100 - least:.{digits}f} %"
+        text = f"> {100 - least:.{digits}f}"
     else:
-        text = f"{share * 100:.{digits}f} %"
-    return text.replace(".", _DECIMALS.show(language))
+        text = f"{share * 100:,.{digits}f}"
+    return _PERCENT.show(language).format(n=written_as(text, language))
 
 
-def limit_text(share: float) -> str:
+def limit_text(share: float, language: str | None = None) -> str:
     """A share that somebody has set, in percent with all its digits.
 
     Examples:
-        >>> limit_text(0.5), limit_text(0.0125)
-        ('50 %', '1.25 %')
+        >>> limit_text(0.5), limit_text(0.0125), limit_text(0.0125, "nl")
+        ('50 %', '1.25 %', '1,25%')
     """
-    return f"{figure_text(float(Fraction(str(share)) * 100))} %"
+    percent = figure_text(float(Fraction(str(share)) * 100), language)
+    return _PERCENT.show(language).format(n=percent)
 
 
-def chance_text(chance: float | None) -> str:
+def chance_text(chance: float | None, language: str | None = None) -> str:
     """A probability; neither certain nor impossible by rounding.
 
     Examples:
@@ -191,5 +203,5 @@ def chance_text(chance: float | None) -> str:
     if chance is None:
         return NOTHING
     if chance < 0.01:
-        return "< 0.01" if chance else "0"
-    return "> 0.99" if 0.99 < chance < 1 else f"{chance:.2f}"
+        return written_as("< 0.01" if chance else "0", language)
+    return written_as("> 0.99" if 0.99 < chance < 1 else f"{chance:.2f}", language)

@@ -1,8 +1,6 @@
 """Texts: the words of the product, labels in several languages, and what others may have written.
 
-The words of the product are files beside each other, and nothing in code: ``words/en/notes.toml``
-has the English words of the area ``notes``. A new language is a folder with the same files and its
-name in ``LANGUAGES``. An area is read when one of its texts is first needed.
+The words of the product come from ``model/catalogue.py``.
 
 A label such as ``=HYPERLINK(...)`` or ``@SUM(...)`` is a text for us, and a program for whoever
 opens the file. Labels come from schemas, and schemas from others: ``plain_cell`` makes them texts
@@ -14,61 +12,27 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Self
 
-#: The languages that the product speaks. Labels of a census come in the languages of the census.
-LANGUAGES = ("en", "es", "fr", "nl")
+from sdcensus.model.catalogue import FIRST, LANGUAGES, by_language, catalogue, lines
 
-FOLDER = Path(__file__).resolve().parents[1] / "words"
-
-
-@cache
-def catalogue(area: str, language: str) -> Mapping[str, str]:
-    """The texts of an area in one language by their keys, such as ``example.listed``.
-
-    Members of a list have their numbers as keys. An area that is for offices only need not exist
-    in every language; it is empty in others.
-    """
-    import tomllib
-
-    path = FOLDER / language / f"{area}.toml"
-    document = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    return MappingProxyType(dict(_flat(document)))
-
-
-def by_language(key: str) -> tuple[tuple[str, str], ...]:
-    """A text by its area and key, such as ``notes.protected``, with its languages."""
-    area, _, name = key.partition(".")
-    spoken = ((language, catalogue(area, language).get(name)) for language in LANGUAGES)
-    texts = tuple((language, text) for language, text in spoken if text is not None)
-    if not texts:
-        raise KeyError(key)
-    return texts
-
-
-def lines(texts: Mapping[str, str], key: str) -> tuple[str, ...]:
-    """The members of a list of texts.
-
-    Examples:
-        >>> lines({"a.0": "One.", "a.1": "Two.", "b": "Three."}, "a")
-        ('One.', 'Two.')
-    """
-    return tuple(text for name, text in texts.items() if name.startswith(f"{key}."))
-
-
-def _flat(document: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
-    for name, value in document.items():
-        if isinstance(value, list):
-            value = {str(at): member for at, member in enumerate(value)}
-        if isinstance(value, Mapping):
-            yield from _flat(value, f"{before}{name}.")
-        else:
-            yield f"{before}{name}", str(value)
+__all__ = [
+    "DANGEROUS",
+    "LANGUAGES",
+    "NOT_STATED_LABEL",
+    "NUMBER",
+    "TOTAL_LABEL",
+    "Text",
+    "catalogue",
+    "has_control_character",
+    "lines",
+    "parse_json",
+    "plain_cell",
+    "said",
+    "text_of_cell",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,19 +96,26 @@ class Text:
         return bool(self.by_language)
 
 
+def said(key: str, language: str | None = None, /, **values: object) -> str:
+    """A text of the product in one language, with its places filled.
+
+    Examples:
+        >>> said("notes.smallest_group", "nl", size=10).split(".")[0]
+        'Groepen van minder dan 10 worden niet verder uitgesplitst'
+    """
+    area, _, name = key.partition(".")
+    return catalogue(area, language or FIRST)[name].format_map(values)
+
+
 def has_control_character(text: str) -> bool:
     """Whether a text has a line break, a tab or another character that is no sign."""
     return any(unicodedata.category(sign) == "Cc" for sign in text)
 
 
 #: The label of the total of any axis, in the languages that the product speaks.
-TOTAL_LABEL = Text(
-    (("en", "Total"), ("es", "Total"), ("fr", "Total"), ("nl", "Totaal"), ("pt", "Total"))
-)
+TOTAL_LABEL = Text.named("labels.total")
 #: The label of the code that stands for "no value" where a schema has none of its own.
-NOT_STATED_LABEL = Text(
-    (("en", "Not stated"), ("es", "No declarado"), ("fr", "Non déclaré"), ("nl", "Onbekend"))
-)
+NOT_STATED_LABEL = Text.named("labels.not_stated")
 
 
 #: Texts that begin like a formula, in the grammar that Python and Arrow share: with a sign that

@@ -13,8 +13,10 @@ from sdcensus.model.cube.constraints import adds_up, level_steps
 from sdcensus.model.cube.parts import region
 from sdcensus.model.published.gaps import gaps
 from sdcensus.model.published.table import Table
+from sdcensus.model.quantities import number_text
 from sdcensus.model.spec.headings import cell_heading, variable_heading
 from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.model.text import said
 
 Int64 = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.uint64]
@@ -46,10 +48,14 @@ class Discrepancies:
             cell = cell_heading(self.spec, int(self.cells[at]), language)
             axis = self.spec.axes[int(self.axes[at])]
             amount = int(self.amounts[at])
-            side = "more" if amount > 0 else "less"
             made.append(
-                f"{cell}: the total is {abs(amount):,} {side} than its parts by"
-                f" {variable_heading(axis.variable, language)} add up to."
+                said(
+                    f"findings.total_{'more' if amount > 0 else 'less'}",
+                    language,
+                    cell=cell,
+                    amount=number_text(abs(amount), language),
+                    variable=variable_heading(axis.variable, language),
+                )
             )
         return tuple(made)
 

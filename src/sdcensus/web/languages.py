@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from sdcensus.errors import SpecError, unknown
-from sdcensus.model.text import FOLDER, LANGUAGES, catalogue
+from sdcensus.model.catalogue import LANGUAGES, OWN, areas, catalogue
 
 if TYPE_CHECKING:
     from starlette.requests import HTTPConnection
@@ -38,12 +38,12 @@ def texts(language: str) -> Mapping[str, str]:
     """
     if language not in LANGUAGES:
         raise SpecError(unknown("language", language, LANGUAGES))
-    areas = sorted(path.stem for path in (FOLDER / language / "web").glob("*.toml"))
+    of_pages = (OWN, *(area for area in areas() if area.startswith("web/")))
     return MappingProxyType(
         {
-            f"{area}.{key}": text
-            for area in areas
-            for key, text in catalogue(f"web/{area}", language).items()
+            f"{area.removeprefix('web/')}.{key}": text
+            for area in of_pages
+            for key, text in catalogue(area, language).items()
         }
     )
 
@@ -90,12 +90,16 @@ def chosen_language(
 def preferred(header: str, languages: tuple[str, ...]) -> str:
     """The language that a header ``Accept-Language`` prefers, of those that are spoken."""
     best, at = languages[0], 0.0
+    # A country's own form of a language first, then the language, whatever the country.
+    known = {language.partition("-")[0]: language for language in reversed(languages)}
+    known |= {language.lower(): language for language in languages}
     for part in header[:_LONGEST_HEADER].split(","):
         tag, _, rest = part.partition(";")
-        name = tag.strip().lower().partition("-")[0]
+        name = tag.strip().lower()
+        language = known.get(name) or known.get(name.partition("-")[0])
         weight = _weight(rest)
-        if name in languages and weight > at:
-            best, at = name, weight
+        if language is not None and weight > at:
+            best, at = language, weight
     return best
 
 

@@ -118,6 +118,9 @@ class Pages:
             "t": lambda key, **values: text(language, key, **values),
             "language": language,
             "languages": site.settings.languages,
+            "language_names": {
+                spoken: text(spoken, "language.name") for spoken in site.settings.languages
+            },
             "texts_json": _texts_block(language),
             "formats": told_formats(language),
             "formats_json": data_block(told_formats(language)),

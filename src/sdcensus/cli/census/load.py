@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sdcensus.cli.shared.console import Output, Stages, plain_table, typed
-from sdcensus.cli.shared.options import Quiet, SecretFile, examples
+from sdcensus.cli.shared.options import Language, Quiet, SecretFile, examples
 from sdcensus.cli.shared.run import all_or_nothing
 from sdcensus.model.quantities import duration_text
 from sdcensus.model.vocabulary import OnProblem
@@ -53,12 +53,7 @@ def load(
         ),
     ] = None,
     no_report: Annotated[bool, typer.Option("--no-report", help="Write no load report.")] = False,
-    language: Annotated[
-        str | None,
-        typer.Option(
-            "--language", "-l", metavar="LANGUAGE", help="Language of the report, such as es."
-        ),
-    ] = None,
+    language: Language = None,
     quiet: Quiet = False,
 ) -> None:
     """Check the files of a census against its schema and write the store.

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sdcensus.errors import SdcensusError, UnknownName
+from sdcensus.model.catalogue import LANGUAGES
 from sdcensus.model.vocabulary import EngineName, Measure
 
 if TYPE_CHECKING:
@@ -144,7 +145,7 @@ Confidential = Annotated[
 Language = Annotated[
     str | None,
     typer.Option(
-        "--language", "-l", metavar="LANGUAGE", help="Language of the labels, such as es."
+        "--language", "-l", metavar="LANGUAGE", help="Language of labels and sentences, such as es."
     ),
 ]
 SmallestGroup = Annotated[
@@ -196,7 +197,7 @@ def listed(text: str) -> list[str]:
 
 
 def check_language(census: Census, language: str | None) -> None:
-    """Refuse a language that the census does not have."""
-    known = census.schema.census.languages
+    """Refuse a language that neither the census nor the product has."""
+    known = tuple(dict.fromkeys((*census.schema.census.languages, *LANGUAGES)))
     if language is not None and language not in known:
-        raise UnknownName("language", language, known=known, where="In this census: ")
+        raise UnknownName("language", language, known=known)

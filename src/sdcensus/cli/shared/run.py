@@ -30,6 +30,7 @@ from sdcensus._version import __version__
 from sdcensus.cli.shared.console import prepare_streams, show_error
 from sdcensus.cli.shared.options import examples, words_of_bash
 from sdcensus.errors import SdcensusError
+from sdcensus.model.catalogue import VARIABLE as OFFICE_WORDS
 
 #: Every command in the order of the help, which shows this line of each.
 COMMANDS = {
@@ -54,6 +55,7 @@ COMMANDS = {
     "policy": "Check a policy, or ask it about a table.",
     "schema": "Draft or check a schema.",
     "secret": "Make, check or restore the office secret.",
+    "words": "Languages: list, begin or check one.",
     "ptable": "Design and look at perturbation tables.",
     "account": "Accounts and audit of a table builder.",
 }
@@ -62,7 +64,17 @@ COMMANDS = {
 _ROOMS = {
     name: room
     for room, names in {
-        "census": ("demo", "load", "export", "describe", "derive", "tabulate", "schema", "secret"),
+        "census": (
+            "demo",
+            "load",
+            "export",
+            "describe",
+            "derive",
+            "tabulate",
+            "schema",
+            "secret",
+            "words",
+        ),
         "table": ("protect", "assess", "compare"),
         "perturbation": ("ptable",),
         "decision": ("recommend", "policy", "looks", "attack"),
@@ -150,6 +162,10 @@ def start(
     ] = False,
 ) -> None:
     """Publish tables and microdata of a census without giving anyone away."""
+    if OFFICE_WORDS in os.environ:
+        from sdcensus.session.office.words import check_office_folder
+
+        check_office_folder()
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
 

@@ -6,6 +6,7 @@ from itertools import product
 
 from sdcensus.demo.country import FOREIGN_GROUPS, Country
 from sdcensus.demo.documents.questionnaire import (
+    LANGUAGES,
     DemoCode,
     DemoCodeList,
     DemoTree,
@@ -17,7 +18,6 @@ from sdcensus.demo.documents.questionnaire import (
     words,
 )
 from sdcensus.demo.land.geography import Geography
-from sdcensus.model.text import LANGUAGES
 
 CULTURES = ("afro", "latin", "indian", "european", "chinese", "levant", "maya", "mennonite")
 #: Where migrants of a culture come from follows another culture for the last two.

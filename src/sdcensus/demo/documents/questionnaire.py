@@ -12,10 +12,12 @@ from string import Template
 from typing import Any, TypeAlias
 
 from sdcensus.model.schema.schema import DeclaredUniverse
-from sdcensus.model.text import LANGUAGES, Text
+from sdcensus.model.text import Text
 
 FILES = ("building", "dwelling", "household", "person")
 
+#: The languages of the demo census: a country has its own, whatever the product speaks.
+LANGUAGES = ("en", "es", "fr", "nl")
 #: A text in all languages of the demo census, in the order of ``LANGUAGES``.
 Words: TypeAlias = tuple[str, ...]
 #: The columns of a code list that hold its labels: the first language has no mark.

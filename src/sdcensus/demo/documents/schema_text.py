@@ -10,6 +10,7 @@ from sdcensus.demo.census import DemoCensus
 from sdcensus.demo.documents.questionnaire import (
     FILES,
     LABEL_COLUMNS,
+    LANGUAGES,
     DemoCode,
     DemoQuestion,
     DemoTree,
@@ -21,7 +22,6 @@ from sdcensus.demo.documents.questionnaire import (
 )
 from sdcensus.documents.schema.universes import universe_lines
 from sdcensus.documents.toml.text import toml
-from sdcensus.model.text import LANGUAGES
 
 #: The first line of a schema that we wrote: only such a folder is ever written over.
 MARK = "# A demo country, made by sdcensus. Nobody in it exists."

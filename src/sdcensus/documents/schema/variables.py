@@ -351,24 +351,9 @@ def _whole_cells(extent: tuple[int, int, int, int], cell: int) -> tuple[int, int
     )
 
 
-_GRID_DESCRIPTION = Text(
-    (
-        ("en", "The square of the grid in which a unit lies, by its coordinates."),
-        ("es", "El cuadrado de la cuadrícula en que está la unidad, según sus coordenadas."),
-        ("fr", "Le carreau de la grille où se trouve l’unité, d’après ses coordonnées."),
-        ("nl", "Het vierkant van het raster waarin de eenheid ligt, volgens haar coördinaten."),
-    )
-)
+_GRID_DESCRIPTION = Text.named("labels.grid_description")
 
 
 def _grid_label(cell: int) -> Text:
     size = f"{cell // 1000} km" if cell % 1000 == 0 else f"{cell} m"
-    return Text(
-        (
-            ("en", f"Grid cell of {size}"),
-            ("es", f"Celda de {size}"),
-            ("fr", f"Cellule de {size}"),
-            ("nl", f"Cel van {size}"),
-            ("pt", f"Célula de {size}"),
-        )
-    )
+    return Text.named("labels.grid").filled(size=size)

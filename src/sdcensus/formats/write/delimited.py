@@ -127,14 +127,7 @@ class _Lines:
 CSV = TableFormat(
     name="csv",
     label="CSV",
-    about=Text.of(
-        {
-            "en": "One line for each cell; zip with a file of notes.",
-            "es": "Una línea por celda; zip con un archivo de notas.",
-            "fr": "Une ligne par cellule\u202f; zip avec un fichier de notes.",
-            "nl": "Eén regel per cel; zip met een bestand met toelichting.",
-        }
-    ),
+    about=Text.named("files.about.csv"),
     endings=(".csv", ".about.json"),
     media_type="text/csv; charset=utf-8",
     aliases=("text",),

@@ -246,14 +246,7 @@ def _extension(table: DeliveredTable, language: str | None) -> dict[str, Any]:
 JSON_STAT = TableFormat(
     name="json-stat",
     label="JSON-stat",
-    about=Text.of(
-        {
-            "en": "For programs: labels, hierarchies and notes in one file.",
-            "es": "Para programas: etiquetas, jerarquías y notas en un archivo.",
-            "fr": "Pour les programmes\u202f: libellés, hiérarchies et notes en un fichier.",
-            "nl": "Voor programma’s: namen, hiërarchieën en toelichting in één bestand.",
-        }
-    ),
+    about=Text.named("files.about.json-stat"),
     endings=(".json",),
     media_type="application/json",
     accepts=(

@@ -108,14 +108,7 @@ class _Groups:
 PARQUET = TableFormat(
     name="parquet",
     label="Parquet",
-    about=Text.of(
-        {
-            "en": "For data tools; notes in the metadata.",
-            "es": "Para herramientas de datos; notas en los metadatos.",
-            "fr": "Pour les outils de données\u202f; notes dans les métadonnées.",
-            "nl": "Voor dataprogramma’s; toelichting in de metadata.",
-        }
-    ),
+    about=Text.named("files.about.parquet"),
     endings=(".parquet",),
     media_type="application/vnd.apache.parquet",
     accepts=("application/x-parquet",),

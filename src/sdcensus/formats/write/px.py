@@ -302,14 +302,7 @@ def _long(keyword: str, text: str) -> str:
 PX = TableFormat(
     name="px",
     label="PX",
-    about=Text.of(
-        {
-            "en": "For PxWeb and PX-Win.",
-            "es": "Para PxWeb y PX-Win.",
-            "fr": "Pour PxWeb et PX-Win.",
-            "nl": "Voor PxWeb en PX-Win.",
-        }
-    ),
+    about=Text.named("files.about.px"),
     endings=(".px",),
     media_type="application/x-pc-axis",
     accepts=("text/x-pc-axis", "text/x-px", "application/x-px"),

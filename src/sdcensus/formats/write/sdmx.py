@@ -76,14 +76,7 @@ def write(
 SDMX_CSV = TableFormat(
     name="sdmx-csv",
     label="SDMX-CSV",
-    about=Text.of(
-        {
-            "en": "For exchange between offices; zip with structure and notes.",
-            "es": "Para el intercambio entre oficinas; zip con estructura y notas.",
-            "fr": "Pour l’échange entre offices\u202f; zip avec structure et notes.",
-            "nl": "Voor uitwisseling tussen bureaus; zip met structuur en toelichting.",
-        }
-    ),
+    about=Text.named("files.about.sdmx-csv"),
     endings=(".sdmx.csv", ".sdmx.xml"),
     media_type="application/vnd.sdmx.data+csv; version=1.0; charset=utf-8",
     aliases=("sdmx",),

@@ -362,14 +362,7 @@ def _lines(labels: Sequence[str], across: int) -> int:
 XLSX = TableFormat(
     name="xlsx",
     label="Excel",
-    about=Text.of(
-        {
-            "en": "Workbook, laid out for reading; notes on a sheet.",
-            "es": "Libro preparado para la lectura; notas en una hoja.",
-            "fr": "Classeur mis en page pour la lecture\u202f; notes sur une feuille.",
-            "nl": "Werkmap, opgemaakt om te lezen; toelichting op een blad.",
-        }
-    ),
+    about=Text.named("files.about.xlsx"),
     endings=(".xlsx",),
     media_type="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
     aliases=("excel", "xls"),

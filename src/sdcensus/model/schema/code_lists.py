@@ -46,15 +46,7 @@ __all__ = [
 ]
 
 #: The label of a code for "does not apply" where a schema has none of its own.
-NOT_APPLICABLE_LABEL = Text(
-    (
-        ("en", "Not applicable"),
-        ("es", "No aplica"),
-        ("fr", "Sans objet"),
-        ("nl", "Niet van toepassing"),
-        ("pt", "Não se aplica"),
-    )
-)
+NOT_APPLICABLE_LABEL = Text.named("labels.not_applicable")
 #: The labels of missing codes that a code list does not name.
 MISSING_LABELS = {
     CodeKind.NOT_APPLICABLE: NOT_APPLICABLE_LABEL,

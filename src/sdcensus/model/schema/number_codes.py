@@ -14,26 +14,10 @@ from sdcensus.model.text import Text
 
 #: The code of records outside the extent of a grid, or without coordinates.
 UNALLOCATED = "unallocated"
-UNALLOCATED_LABEL = Text(
-    (
-        ("en", "Not allocated to a cell"),
-        ("es", "Sin asignar a una celda"),
-        ("fr", "Non affecté à une cellule"),
-        ("nl", "Niet toegewezen aan een cel"),
-        ("pt", "Não atribuído a uma célula"),
-    )
-)
+UNALLOCATED_LABEL = Text.named("labels.unallocated")
 #: The one code of a continuous variable without levels that may be missing.
 STATED = "stated"
-STATED_LABEL = Text(
-    (
-        ("en", "Stated"),
-        ("es", "Declarado"),
-        ("fr", "Déclaré"),
-        ("nl", "Opgegeven"),
-        ("pt", "Declarado"),
-    )
-)
+STATED_LABEL = Text.named("labels.stated")
 #: More single numbers than this are an amount, not a code list.
 LONGEST_RANGE = 100_000
 #: More cells than this do not fit a code list; even large countries have fewer at 1 km².

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -24,13 +25,16 @@ _CONDITION = Text.named("headings.condition")
 _NOTHING = Text.named("headings.nothing")
 _WEIGHTED = Text.named("headings.weighted")
 _AND = Text.named("headings.and")
+#: The form of "and" before some words, such as "e" for "y" in Spanish, and how those begin.
+_OTHER_AND = Text.named("language.other_and")
+_BEFORE_OTHER_AND = Text.named("language.before_other_and")
 
 #: What stands between a name and what it is, and between two such pairs.
 _COLON = Text.named("headings.colon")
 _SEMICOLON = Text.named("headings.semicolon")
 
-#: Languages whose titles have no capitals in the middle.
-_SMALL_TITLES = ("es", "fr", "nl")
+#: Whether names keep their capitals in the middle of a title.
+_CAPITALS = Text.named("language.capitals_in_titles")
 
 #: A set of codes with more members than this is not listed.
 _MOST_LISTED = 6
@@ -46,11 +50,9 @@ def joined(words: Sequence[str], language: str | None = None) -> str:
     if len(words) < 2:
         return "".join(words)
     last = words[-1]
-    both = _AND.show(language)
-    if language == "es":
-        start = last.lower()
-        sounds_like_i = start.startswith(("i", "hi")) and not start.startswith(("hie", "hia"))
-        both = "e" if sounds_like_i else both
+    other, before = _OTHER_AND.show(language), _BEFORE_OTHER_AND.show(language)
+    special = bool(other) and re.match(before, last, re.IGNORECASE) is not None
+    both = other if special else _AND.show(language)
     return f"{', '.join(words[:-1])} {both} {last}"
 
 
@@ -61,7 +63,7 @@ def joined_in_title(labels: Sequence[str], language: str | None = None) -> str:
         >>> joined_in_title(["Age", "Sex"]), joined_in_title(["Edad", "Sexo"], "es")
         ('Age and Sex', 'edad y sexo')
     """
-    small = language in _SMALL_TITLES
+    small = _CAPITALS.show(language) == "no"
     return joined([inside_sentence(label) if small else label for label in labels], language)
 
 

@@ -16,6 +16,7 @@ from sdcensus.model.spec.axis import Axis, Block
 from sdcensus.model.spec.headings import code_label, variable_heading
 from sdcensus.model.spec.leaf_groups import leaf_blocks
 from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.model.text import said
 from sdcensus.risk.detection.findings import ConfidentialFindings, FindingKind, Findings
 from sdcensus.risk.detection.held_cells import HeldCells
 from sdcensus.risk.detection.wording import (
@@ -25,7 +26,7 @@ from sdcensus.risk.detection.wording import (
     GroupWords,
     group_of,
     quoted,
-    spanish,
+    sentence_text,
 )
 
 Int64 = npt.NDArray[np.int64]
@@ -88,66 +89,36 @@ class AttributeWording:
         group = group_of(self.spec, positions, language)
         learned = _told(axis, own[int(self.axes[at])], language)
         size, others = int(self.sizes[at]), int(self.others[at])
-        words = _spanish if spanish(language) else _english
-        text = words(group, size, others, learned, axis.variable.role is Role.GEOGRAPHY)
+        text = _learned(group, size, others, learned, axis.variable.role is Role.GEOGRAPHY)
         lead = PERCEIVED.show(language) if self.published else ""
-        return f"{lead}{text}."
+        return f"{lead}{sentence_text(text)}"
 
 
 def _told(axis: Axis, position: int, language: str | None) -> str:
     label = quoted(code_label(axis, position, language), language)
     if axis.codes[position].kind is not CodeKind.VALID:
-        label += " (sin dato)" if spanish(language) else " (no value)"
+        label = said("findings.no_value_label", language, label=label)
     if axis.variable.role is Role.GEOGRAPHY:
         return label
     return f"{variable_heading(axis.variable, language)} {label}"
 
 
-def _english(group: GroupWords, size: int, others: int, told: str, area: bool) -> str:
-    place = group.place()
-    if size == 1:
-        verb = "is in" if area else "has"
-        single = group.units(1, counted=False).split(" ")[0]
-        return f"{group.there_are(1)}, and that {single} {verb} {told}"
-    verb = "are in" if area else "have"
-    if others == 0:
-        number = "both" if size == 2 else f"all {group.number(size)}"
-        number = number if place else number.capitalize()
-        return f"{place}{number} {group.units(size, counted=False)} {verb} {told}"
+def _learned(group: GroupWords, size: int, others: int, told: str, area: bool) -> str:
+    """What is told of a group, or by some of its members of the rest."""
     have = size - others
-    verb = ("is in" if area else "has") if have == 1 else verb
-    them = "that one" if have == 1 else "them"
-    rest = "the other one" if others == 1 else f"the other {group.number(others)} together"
-    number = group.number(have) if place else group.number(have).capitalize()
-    units = group.units(size, counted=False)
-    found = f"{place}{number} of {group.number(size)} {units} {verb} {told}"
-    return f"{found}; {rest} can tell this of {them}"
-
-
-def _spanish(group: GroupWords, size: int, others: int, told: str, area: bool) -> str:
-    place = group.place()
+    one = "is_in" if area else "has"
+    verb = said(f"findings.{one if have == 1 else 'are_in' if area else 'have'}", group.language)
     if size == 1:
-        verb = "está en" if area else "tiene"
-        single = group.units(1, counted=False).split(" ")[0]
-        that = "ese" if group.masculine else "esa"
-        return f"{group.there_are(1)}, y {that} {single} {verb} {told}"
-    verb = "están en" if area else "tienen"
-    article = group.article(size)
+        return f"{group.there_are(1)}, {group.word('that')} {verb} {told}"
     if others == 0:
-        article = article if place else article.capitalize()
-        return f"{place}{article} {group.units(size)} {verb} {told}"
-    have = size - others
-    number = ("uno" if group.masculine else "una") if have == 1 else group.number(have)
-    number = number if place else number.capitalize()
-    verb = ("está en" if area else "tiene") if have == 1 else verb
-    ending = "o" if group.masculine else "a"
-    them = f"ell{ending}s" if have > 1 else ("él" if group.masculine else "ella")
-    if others == 1:
-        rest = f"{group.article(1)} otr{ending} puede saberlo de {them}"
-    else:
-        both = f"{group.article(2)} otr{ending}s {group.number(others)} junt{ending}s"
-        rest = f"{both} pueden saberlo de {them}"
-    return f"{place}{number} de {article} {group.units(size)} {verb} {told}; {rest}"
+        every = group.word("both" if size == 2 else "all", number=group.number(size))
+        return group.clause(every, verb, told)
+    key = "one_of" if have == 1 else "some_of"
+    members = group.word(key, have=group.number(have), number=group.number(size))
+    whom = "one" if have == 1 else "them"
+    key = f"other_of_{whom}" if others == 1 else f"others_of_{whom}"
+    rest = group.word(key, others=group.number(others))
+    return f"{group.clause(members, verb, told)}; {rest}"
 
 
 def attributes(

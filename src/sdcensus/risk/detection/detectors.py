@@ -21,7 +21,7 @@ from sdcensus.risk.detection.wording import (
     PERCEIVED_SCOPE,
     TRUE_SCOPE,
     group_of,
-    spanish,
+    sentence_text,
 )
 
 Int64 = npt.NDArray[np.int64]
@@ -43,13 +43,9 @@ class IdentificationWording:
         group = group_of(self.spec, positions_of(self.spec.shape, int(self.cells[at])), language)
         text = group.there_are(value)
         if value == 2:
-            if spanish(language):
-                each, other = ("uno", "al otro") if group.masculine else ("una", "a la otra")
-                text += f"; cada {each} puede reconocer {other}"
-            else:
-                text += "; each of them can recognise the other"
+            text = f"{text}; {group.word('pair')}"
         lead = PERCEIVED.show(language) if self.published else ""
-        return f"{lead}{text}."
+        return f"{lead}{sentence_text(text)}"
 
 
 def identification(

@@ -13,11 +13,11 @@ from sdcensus.model.published.table import Table
 from sdcensus.model.quantities import number_text
 from sdcensus.model.spec.headings import cell_heading
 from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.model.text import said
 from sdcensus.risk.detection.findings import FindingKind, Findings
 from sdcensus.risk.detection.wording import (
     PERCEIVED_SCOPE,
     quoted,
-    spanish,
     tables_scope,
 )
 from sdcensus.risk.differencing.tiling import coarsest_tilings, tilings
@@ -40,9 +40,7 @@ class WithheldWording:
         """The cell, and what it must be."""
         cell = quoted(cell_heading(self.spec, int(self.cells[at]), language), language)
         value = number_text(int(self.values[at]), language)
-        if spanish(language):
-            return f"La celda reservada {cell} sería {value}, según su total y las demás partes."
-        return f"The withheld cell {cell} would be {value}, by its total and the other parts."
+        return said("findings.withheld_cell", language, cell=cell, value=value)
 
 
 def withheld_that_follow(table: Table, others: Sequence[Table] = ()) -> Findings:

@@ -1,4 +1,4 @@
-"""Cells and groups of units in words, in English and Spanish."""
+"""Cells and groups of units in words; the words stand in the catalogue ``findings``."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sdcensus.model.catalogue import FIRST, LANGUAGES
 from sdcensus.model.quantities import number_text
 from sdcensus.model.schema.variable import Entity, Role, Variable
 from sdcensus.model.spec.headings import (
@@ -19,17 +20,7 @@ from sdcensus.model.spec.headings import (
 )
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.spec.universe import Universe, restrict
-from sdcensus.model.text import Text
-
-#: One unit, two units, many of them; in Spanish with their articles.
-_UNITS = {
-    Entity.PERSON: (("person", "persons"), ("persona", "personas")),
-    Entity.FAMILY: (("family", "families"), ("familia", "familias")),
-    Entity.HOUSEHOLD: (("household", "households"), ("hogar", "hogares")),
-    Entity.DWELLING: (("dwelling", "dwellings"), ("vivienda", "viviendas")),
-    Entity.BUILDING: (("building", "buildings"), ("edificio", "edificios")),
-}
-_MASCULINE = frozenset({Entity.HOUSEHOLD, Entity.BUILDING})
+from sdcensus.model.text import Text, said
 
 PERCEIVED = Text.named("findings.perceived")
 #: Findings rest on one table; nothing else was used.
@@ -48,13 +39,13 @@ def tables_scope(specs: Sequence[TableSpec], *, published: bool) -> Text:
 
 
 def sentence_language(language: str | None) -> str | None:
-    """The language of findings: Spanish, or English for all others, never half of each."""
-    return language if language in (None, "es") else "en"
+    """The language of findings: one that the product speaks, else English, never half of each."""
+    return language if language is None or language in LANGUAGES else FIRST
 
 
-def spanish(language: str | None) -> bool:
-    """Whether sentences are asked for in Spanish; all other languages get English."""
-    return language == "es"
+def sentence_text(words: str) -> str:
+    """Words as a sentence: with a capital, and a point at the end."""
+    return f"{words[:1].upper()}{words[1:]}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,59 +66,55 @@ class GroupWords:
     universe: str
     language: str | None
 
+    def word(self, key: str, **values: object) -> str:
+        """A phrase about units of this kind; languages tell them apart by gender."""
+        return said(f"findings.unit.{self.of.name.lower()}.{key}", self.language, **values)
+
     def place(self) -> str:
         """Where they are: the beginning of a sentence, empty or with a space at its end."""
-        es = spanish(self.language)
         text = ""
         if self.areas:
-            text = f"{'En' if es else 'In'} {joined(self.areas, self.language)} "
+            areas = joined(self.areas, self.language)
+            text = said("findings.in_areas", self.language, areas=areas)
         if self.universe:
-            text = text or ("En este cuadro " if es else "In this table ")
-            text += f"({self.universe}) "
+            text = text or said("findings.in_table", self.language)
+            text += said("findings.of_universe", self.language, universe=self.universe)
         return text
 
-    def units(self, number: int, *, counted: bool = True) -> str:
+    def units(self, number: int) -> str:
         """So many of them, with what they have in common."""
-        single, many = _UNITS[self.of][spanish(self.language)]
-        text = single if number == 1 else many
-        if counted:
-            text = f"{self.number(number)} {text}"
-        if self.conditions:
-            link = "con" if spanish(self.language) else "with"
-            text += f" {link} {joined(self.conditions, self.language)}"
-        return text
+        key = {1: "one", 2: "two"}.get(number, "many")
+        return self.with_conditions(self.word(key, number=number_text(number, self.language)))
+
+    def with_conditions(self, units: str) -> str:
+        """Units, and what they have in common."""
+        if not self.conditions:
+            return units
+        conditions = joined(self.conditions, self.language)
+        return said("findings.with", self.language, units=units, conditions=conditions)
 
     def number(self, number: int) -> str:
         """A number of units in words or figures."""
-        if number == 1:
-            return ("un" if self.masculine else "una") if spanish(self.language) else "one"
-        if number == 2:
-            return "dos" if spanish(self.language) else "two"
+        if number in (1, 2):
+            return self.word("number_one" if number == 1 else "number_two")
         return number_text(number, self.language)
 
-    @property
-    def masculine(self) -> bool:
-        """The grammatical gender of the units in Spanish."""
-        return self.of in _MASCULINE
+    def there_are(self, number: int, units: str = "") -> str:
+        """That so many of them exist; ``units``: what is said of them instead."""
+        place = self.place()
+        key = f"findings.{'there' if place else 'alone'}_{'is' if number == 1 else 'are'}"
+        return f"{place}{said(key, self.language, units=units or self.units(number))}"
 
-    def article(self, number: int) -> str:
-        """The definite article in Spanish."""
-        if number == 1:
-            return "el" if self.masculine else "la"
-        return "los" if self.masculine else "las"
-
-    def there_are(self, number: int) -> str:
-        """That so many of them exist."""
-        place, units = self.place(), self.units(number)
-        if spanish(self.language):
-            return f"{place}{'hay' if place else 'Hay'} {units}"
-        verb = "is" if number == 1 else "are"
-        return f"{place}{'there' if place else 'There'} {verb} {units}"
+    def clause(self, members: str, verb: str, told: str) -> str:
+        """What is told of some of them, with the place before it if there is one."""
+        place, members = self.place(), self.with_conditions(members)
+        key = "findings.placed_clause" if place else "findings.clause"
+        return said(key, self.language, place=place, members=members, verb=verb, told=told)
 
 
 def quoted(label: str, language: str | None) -> str:
     """A label in quotation marks."""
-    return f"«{label}»" if spanish(language) else f"'{label}'"
+    return said("findings.quote", language, label=label)
 
 
 def condition_text(variable: Variable, label: str, language: str | None) -> str:

@@ -24,6 +24,7 @@ from sdcensus.model.spec.leaf_groups import within
 from sdcensus.model.spec.record_sets import leaves_in
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.spec.universe import EVERYTHING, Universe, restrict
+from sdcensus.model.text import said
 from sdcensus.risk.detection.detectors import whole_number_from
 from sdcensus.risk.detection.findings import ConfidentialFindings, FindingKind, Findings
 from sdcensus.risk.detection.held_cells import HeldCells, Source
@@ -32,7 +33,7 @@ from sdcensus.risk.detection.wording import (
     group_of,
     leaves_text,
     quoted,
-    spanish,
+    sentence_text,
     tables_scope,
 )
 from sdcensus.risk.differencing.tiling import NearTiling, near_tilings
@@ -60,15 +61,12 @@ class DifferenceWording:
             language,
             universe=EVERYTHING,
         )
-        text = group.there_are(int(self.values[at]))
-        one = int(self.values[at]) == 1
+        number = int(self.values[at])
         first, second = (_name(each, language) for each in (self.first, self.second))
-        if spanish(language):
-            text += f" que {'está' if one else 'están'} en {first} y no en {second}"
-        else:
-            text += f" in {first} and not in {second}"
+        key = "findings.difference_one" if number == 1 else "findings.difference_more"
+        units = said(key, language, units=group.units(number), first=first, second=second)
         lead = PERCEIVED.show(language) if self.published else ""
-        return f"{lead}{text}."
+        return f"{lead}{sentence_text(group.there_are(number, units))}"
 
 
 def difference(first: Source, second: Source, *, threshold: int = 2) -> Findings:
@@ -167,9 +165,8 @@ class DifferenceRest:
         others = joined([code_label(parts, int(place), language) for place in places], language)
         inside, outside = (own, others) if self.near.larger else (others, own)
         heading = variable_heading(variable, language)
-        if spanish(language):
-            return f"{heading}: la parte de {inside} fuera de {outside}"
-        return f"{heading}: the part of {inside} outside {outside}"
+        key = "findings.part_outside"
+        return said(key, language, heading=heading, inside=inside, outside=outside)
 
 
 #: Areas that are listed one by one; more are told by what they are part of.
@@ -205,10 +202,9 @@ class RestWording:
         )
         first, second = (_name(each, language) for each in (self.whole, self.parts))
         shown = group.there_are(int(self.values[at]))
-        link = "y {} juntos muestran que" if spanish(language) else "and {} together show that"
-        text = f"{first} {link.format(second)} {shown[:1].lower()}{shown[1:]}"
+        text = said("findings.together", language, first=first, second=second, shown=shown)
         lead = PERCEIVED.show(language) if self.published else ""
-        return f"{lead}{text}."
+        return f"{lead}{sentence_text(text)}"
 
 
 def _without(universe: Universe, variable: Variable) -> Universe:

@@ -14,13 +14,14 @@ from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.spec.headings import joined
 from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.model.text import said
 from sdcensus.risk.detection.detectors import whole_number_from
 from sdcensus.risk.detection.wording import (
     GroupWords,
     leaves_text,
     quoted,
     sentence_language,
-    spanish,
+    sentence_text,
 )
 from sdcensus.risk.differencing.atoms import Atoms
 
@@ -76,13 +77,9 @@ class Isolated(Confidential):
         group = GroupWords(self.atoms.specs[0].of, (), conditions, "", language)
         names = [quoted(spec.title, language) for spec in self._used(at)]
         cells = int(np.count_nonzero(self.coefficients[at]))
-        if spanish(language):
-            place = f"{cells} celdas de {joined(names, language)} aíslan"
-            rest = "" if words is not None else " en varias combinaciones de códigos"
-        else:
-            place = f"{cells} cells of {joined(names, language)} isolate"
-            rest = "" if words is not None else " in several combinations of codes"
-        return f"{place} {group.units(value)}{rest}."
+        key = "findings.isolate" if words is not None else "findings.isolate_mixed"
+        tables, units = joined(names, language), group.units(value)
+        return sentence_text(said(key, language, cells=cells, tables=tables, units=units))
 
     def _used(self, at: int) -> list[TableSpec]:
         ends = np.cumsum([spec.cells for spec in self.atoms.specs])

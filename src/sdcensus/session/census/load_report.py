@@ -77,8 +77,6 @@ class LoadReporting:
     replace: bool = False
 
     def __post_init__(self) -> None:
-        if self.language is not None and self.language not in LANGUAGES:
-            raise UnknownName("language", self.language, known=LANGUAGES)
         if self.wanted:
             self._check_place()
 
@@ -101,6 +99,9 @@ class LoadReporting:
             progress: Called with the stage and how much of it is done.
         """
         read = read_schema(Path(schema))
+        known = tuple(dict.fromkeys((*read.census.languages, *LANGUAGES)))
+        if self.language is not None and self.language not in known:
+            raise UnknownName("language", self.language, known=known)
         try:
             return load_schema(
                 read,

@@ -9,6 +9,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
+from sdcensus.kernels.text.letters import plain_letters
 from sdcensus.model.schema.variable import Code, Level, Variable
 from sdcensus.model.spec.headings import variable_heading
 from sdcensus.session.answer import OfferedPopulation, OfferedVariable, level_label
@@ -71,7 +72,7 @@ async def areas(site: Site, request: Request) -> Response:
     offered = _area_variable(_population(site, request), parameter(request, "variable"))
     level = _level(offered, parameter(request, "level"))
     parent = parameter(request, "parent")
-    search = (parameter(request, "search", 100) or "").strip().casefold()
+    search = plain_letters(parameter(request, "search", 100) or "").split()
     start = number_parameter(request, "offset", 0, 0, 10_000_000)
     most = number_parameter(request, "limit", PAGE, 1, MOST)
     if parent is not None:
@@ -231,9 +232,9 @@ def _level(offered: OfferedVariable, name: str | None) -> Level:
 
 
 def _matching_areas(
-    offered: OfferedVariable, level: Level, parent: str | None, search: str, language: str
+    offered: OfferedVariable, level: Level, parent: str | None, search: Sequence[str], language: str
 ) -> list[Json]:
-    """Areas of a level within another one, whose name or code holds some letters."""
+    """Areas of a level within another one, whose name or code holds every word of a search."""
     within = _within(offered.variable, level, parent)
     areas: list[Json] = []
     parents = _parents(offered.variable, level.name)
@@ -241,7 +242,8 @@ def _matching_areas(
         if within is not None and at not in within:
             continue
         label = code.label.show(language) or code.code
-        if search and search not in label.casefold() and search not in code.code.casefold():
+        text = plain_letters(f"{code.code} {label}")
+        if not all(word in text for word in search):
             continue
         areas.append({"code": code.code, "label": label, "parent": _parent(above)})
     return areas

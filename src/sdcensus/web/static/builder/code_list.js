@@ -2,8 +2,8 @@
 // A list of codes to tick, with a search; only as many lines as somebody reads are drawn.
 
 import { el, fill } from "../shared/dom.js";
+import { folded } from "../shared/folding.js";
 import { t } from "../shared/texts.js";
-import { folded } from "./schema.js";
 
 const DRAWN = 300;
 

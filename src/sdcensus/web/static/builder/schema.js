@@ -117,11 +117,6 @@ export function levelLabel(one, level) {
   return words.charAt(0).toLocaleUpperCase(language) + words.slice(1);
 }
 
-/** @param {string} text */
-export function folded(text) {
-  return text.normalize("NFD").replace(/\p{M}/gu, "").toLocaleLowerCase(language);
-}
-
 /** @param {string} url */
 function once(url) {
   let answer = asked.get(url);

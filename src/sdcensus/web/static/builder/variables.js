@@ -2,6 +2,7 @@
 // Finding a variable: by words, by topic, with its definition at hand.
 
 import { el, fill } from "../shared/dom.js";
+import { folded } from "../shared/folding.js";
 import { plural, t } from "../shared/texts.js";
 import { keepFocus } from "./dialog.js";
 import { icon } from "./icons.js";
@@ -42,7 +43,7 @@ export function variableFinder(root, app) {
     const used = new Set(app.state.question.by.map((one) => readAxis(one).variable));
     full.hidden = !app.isFull();
     full.textContent = t("builder.variables.full", { n: app.limits()?.variables ?? 0 });
-    const words = schema.folded(search.value).split(/\s+/).filter(Boolean);
+    const words = folded(search.value).split(/\s+/).filter(Boolean);
     const found = matching(all, words);
     status.textContent = words.length ? plural("builder.variables.found", found.length) : "";
     keepFocus(list, () => {
@@ -181,9 +182,9 @@ async function define(app, one, place) {
  */
 function matching(all, words) {
   const rank = (one) => {
-    const label = schema.folded(one.label);
+    const label = folded(one.label);
     if (words.every((word) => label.includes(word))) return label.startsWith(words[0] ?? "") ? 3 : 2;
-    const rest = schema.folded(`${one.label} ${one.name} ${one.topic} ${one.description ?? ""}`);
+    const rest = folded(`${one.label} ${one.name} ${one.topic} ${one.description ?? ""}`);
     return words.every((word) => rest.includes(word)) ? 1 : 0;
   };
   return all

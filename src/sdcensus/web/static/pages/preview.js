@@ -2,6 +2,7 @@
 // A small table of an answer: the last axis in columns, all others in rows.
 
 import { el } from "../shared/dom.js";
+import { formatNumber } from "../shared/numbers.js";
 import { language, t } from "../shared/texts.js";
 
 const MOST_ROWS = 200;
@@ -86,24 +87,6 @@ function oneColumn(dataset) {
   return { codes: [""], labels };
 }
 
-/** @type {Map<number, Intl.NumberFormat>} */
-const formats = new Map();
-
-/** Figures below each other have the same number of digits. @param {number} decimals */
-function numbers(decimals) {
-  let made = formats.get(decimals);
-  if (!made) {
-    const digits = {
-      minimumFractionDigits: decimals,
-      maximumFractionDigits: decimals,
-      useGrouping: true,
-    };
-    made = new Intl.NumberFormat(language, digits);
-    formats.set(decimals, made);
-  }
-  return made;
-}
-
 /** How many digits stand behind the point. @param {any} dataset */
 function decimalsOf(dataset) {
   const measure = dataset.dimension[dataset.role?.metric?.[0] ?? ""];
@@ -116,6 +99,7 @@ function cellText(dataset, cell, decimals) {
   const value = dataset.value[cell] ?? null;
   const sign = dataset.status?.[cell] ?? "";
   if (value === null) return sign || "–";
-  const text = numbers(decimals).format(value);
+  // Figures below each other have the same number of digits.
+  const text = formatNumber(value, language, decimals, decimals);
   return sign === "( )" ? `(${text})` : text;
 }

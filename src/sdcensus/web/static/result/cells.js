@@ -10,22 +10,13 @@ import { plural, t } from "../shared/texts.js";
 /** What stands for a share of nothing. */
 export const UNDEFINED = "–";
 
-/** @type {Map<string, Intl.NumberFormat>} */
-const shares = new Map();
-
 /**
  * A share as a percentage without its sign, always with one decimal so that points line up.
  * @param {number} share
  * @param {string} language
  */
 export function shareText(share, language) {
-  let format = shares.get(language);
-  if (!format) {
-    const digits = { minimumFractionDigits: 1, maximumFractionDigits: 1 };
-    format = new Intl.NumberFormat(language, digits);
-    shares.set(language, format);
-  }
-  return format.format(share * 100);
+  return formatNumber(share * 100, language, 1, 1);
 }
 
 /**

@@ -1,7 +1,7 @@
 // @ts-check
 // A chart as a specification of Vega-Lite.
 
-import { t } from "../shared/texts.js";
+import { percentText } from "../shared/numbers.js";
 import { cellText } from "./cells.js";
 import { nameOf } from "./dataset.js";
 
@@ -133,7 +133,7 @@ function rowsOf(chart, of) {
     const series = chart.series ? nameOf(chart.series, point.series, of.label) : "";
     const at = chart.seriesPlaces.indexOf(point.series);
     const figure = cellText(point.shown, style);
-    const text = share ? t("result.percent", { n: figure }) : figure;
+    const text = share ? percentText(figure) : figure;
     made.push({
       category,
       series,

@@ -95,7 +95,7 @@ async function drawChart(place, shown, chart) {
     axisTitle: chart.measure === "count" ? shown.model.unit : measureName(chart, chart.measure),
   });
   try {
-    await draw(place, spec, shown.language);
+    await draw(place, spec);
   } catch {
     fill(place, el("p", { class: "r-empty" }, t("result.chart.failed")));
   }

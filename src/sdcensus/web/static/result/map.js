@@ -3,6 +3,7 @@
 
 import { ApiError, getJson } from "../shared/api.js";
 import { el, fill, svg } from "../shared/dom.js";
+import { percentText } from "../shared/numbers.js";
 import { plural, t } from "../shared/texts.js";
 import { choice } from "./bar.js";
 import { cellText } from "./cells.js";
@@ -39,7 +40,7 @@ export function mapView(shown, chosen) {
     const style = { language: shown.language, decimals, share, legend: meanings };
     const text = (/** @type {any} */ one) => {
       const figure = cellText(one.shown, style);
-      return style.share && one.shown.value !== null ? t("result.percent", { n: figure }) : figure;
+      return style.share && one.shown.value !== null ? percentText(figure) : figure;
     };
     const colours = theme();
     const palette = colours.classes(data.classes.length);
@@ -102,7 +103,7 @@ async function drawMap(place, shown, data, { colours, palette, text, drawn }) {
   const width = Math.max(240, place.clientWidth);
   const height = Math.round(Math.min(Math.max(width * found.aspect, 240), 560));
   try {
-    drawn.view = await draw(place, specOf(features, colours, height), shown.language);
+    drawn.view = await draw(place, specOf(features, colours, height));
     place.prepend(hatch(colours));
   } catch {
     fill(place, el("p", { class: "r-empty" }, t("result.chart.failed")));
@@ -280,7 +281,7 @@ function legend(data, palette, how) {
   const lines = data.classes.map((one, at) => {
     const [from, to] = [number(one.from), number(one.to)];
     const range = from === to ? from : `${from} – ${to}`;
-    const words = one.count > 0 ? (how.share ? t("result.percent", { n: range }) : range) : t("result.map.no_area");
+    const words = one.count > 0 ? (how.share ? percentText(range) : range) : t("result.map.no_area");
     const style = { "background-color": palette[at] };
     return el("li", {}, el("i", { class: "r-swatch", style }), words);
   });

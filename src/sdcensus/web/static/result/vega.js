@@ -3,6 +3,7 @@
 // Expressions are interpreted ("ast"), never compiled: the page forbids making code from text.
 
 import { el } from "../shared/dom.js";
+import { numberSigns } from "../shared/numbers.js";
 
 /** @type {Promise<any> | null} */
 let library = null;
@@ -24,10 +25,9 @@ function embed() {
  * texts only.
  * @param {HTMLElement} place
  * @param {any} spec
- * @param {string} language
  * @returns {Promise<any>} the view of Vega
  */
-export async function draw(place, spec, language) {
+export async function draw(place, spec) {
   const vegaEmbed = await embed();
   const box = el("div", { class: "r-drawing-box", "aria-hidden": true });
   const tip = el("div", { class: "r-tip", hidden: true });
@@ -38,7 +38,7 @@ export async function draw(place, spec, language) {
     renderer: "svg",
     actions: false,
     defaultStyle: false,
-    formatLocale: localeOf(language),
+    formatLocale: numberLocale(),
     tooltip: (/** @type {[any, MouseEvent, any, unknown]} */ ...[, event, , value]) =>
       showTip(place, tip, event, value),
   });
@@ -62,17 +62,15 @@ function showTip(place, tip, event, value) {
   tip.style.top = `${event.clientY - frame.top + 14}px`;
 }
 
-/** How d3 writes numbers, from what the browser knows about the language. @param {string} language */
-function localeOf(language) {
-  const parts = new Intl.NumberFormat(language).formatToParts(-1234567.8);
-  const part = (/** @type {string} */ type, /** @type {string} */ otherwise) =>
-    parts.find((one) => one.type === type)?.value ?? otherwise;
+/** How d3 writes numbers: as the page does. */
+function numberLocale() {
+  const signs = numberSigns();
   return {
-    decimal: part("decimal", "."),
-    thousands: part("group", ","),
+    decimal: signs.decimals,
+    thousands: signs.thousands,
     grouping: [3],
     currency: ["", ""],
-    percent: new Intl.NumberFormat(language, { style: "percent" }).format(0.5).replace("50", ""),
+    percent: signs.percent.replace("{n}", ""),
   };
 }
 

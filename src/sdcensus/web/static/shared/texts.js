@@ -1,13 +1,10 @@
 // @ts-check
 // The words of the page, from the block of JSON that the server wrote into it.
 
+import { language, texts } from "./catalogue.js";
 import { formatNumber } from "./numbers.js";
 
-/** @type {Record<string, string> | null} */
-let catalogue = null;
-
-/** The language of the page. */
-export const language = document.documentElement.lang || "en";
+export { language };
 
 /**
  * The text of a key with its places filled. A key without a text shows itself.
@@ -42,11 +39,4 @@ export function plural(key, n, values = {}) {
  */
 export function known(key) {
   return key in texts();
-}
-
-function texts() {
-  if (catalogue === null) {
-    catalogue = JSON.parse(document.getElementById("texts")?.textContent || "{}");
-  }
-  return /** @type {Record<string, string>} */ (catalogue);
 }
