@@ -143,3 +143,37 @@ def test_what_is_no_store_is_never_replaced(run: Run, village: Village, tmp_path
     answer = run("load", village.schema, *arguments)
     assert answer.code == 8
     assert [one.name for one in precious.iterdir()] == ["thesis.txt"]
+
+
+def test_a_terminal_shows_what_is_conspicuous_and_where_the_report_stands(
+    run: Run, village: Village, tmp_path: Path
+) -> None:
+    """Besides what a load always says, there are findings and one sentence."""
+    persons = [person for person in PERSONS if person[0] != "E3"]
+    schema = write_village(tmp_path / "files", persons=persons)
+    store = tmp_path / "a.store"
+    answer = run("load", schema, "--out", store, "--secret", village.secret, "-l", "es")
+    assert answer.code == 0
+    made, *lines = answer.out.splitlines()
+    assert made.startswith(f"Made {store} in ")
+    assert [" ".join(line.split()) for line in lines] == [
+        "households 4",
+        "persons 6",
+        "- Hogares sin personas: 1",
+        "- Mucho es «no declarado» en income",
+        "- Áreas de ed sin personas: 1",
+        f"El informe completo, solo para la oficina: {store}.report.html, {store}.report.txt",
+        f"Look at it with: sdcensus describe {store}",
+    ]
+
+
+def test_what_became_of_values_is_said_as_it_is(run: Run, village: Village, tmp_path: Path) -> None:
+    persons = [*PERSONS, ("E3", "7", "1", "Hal Secret", 7, 20, 0, "1")]
+    schema = write_village(tmp_path / "files", persons=persons)
+    arguments = ("--out", tmp_path / "a.store", "--secret", village.secret)
+    answer = run("load", schema, *arguments, "--on-problem", "missing", "--no-report")
+    assert "sex: unknown code in 1 record (row 9); such as '7'. Now \"" in answer.err
+    assert 'without households; what they would have from them is "not stated"' in answer.err
+    assert "report" not in answer.out
+    shown = run("tabulate", tmp_path / "a.store", "--by", "tenure", "--show", "--confidential").out
+    assert ["Not", "stated", "1"] in [line.split() for line in shown.splitlines()]

@@ -179,7 +179,7 @@ class LoadReporting:
 
 def _published_above(path: Path) -> Path | None:
     """The published folder in which a file would stand, if it would."""
-    for folder in path.absolute().parents:
+    for folder in path.resolve().parents:
         try:
             manifest = parse_json((folder / MANIFEST).read_bytes())
         except (OSError, ValueError):
