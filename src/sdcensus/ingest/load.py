@@ -216,7 +216,8 @@ def _refuse_if(log: ProblemLog, on_problem: OnProblem) -> None:
         log.problems(),
         on_problem,
         afterwards="No store was written.",
-        otherwise="load with --on-problem missing to count such values as 'not stated'",
+        otherwise="load with --on-problem missing to let them pass (values that do not fit become"
+        " 'not stated')",
     )
 
 

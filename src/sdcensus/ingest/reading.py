@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from sdcensus.errors import InputError, SpecError, UnknownName
 from sdcensus.ingest.column_hints import column_hints
+from sdcensus.ingest.coordinates import coordinates, grid_positions
 from sdcensus.ingest.encode import ColumnEncoder, Encoded, IdParts, content_digests
 from sdcensus.ingest.readers import Reader, open_reader
 from sdcensus.kernels.keys.decimal_keys import parse_decimal_keys
@@ -44,9 +45,6 @@ Integers = npt.NDArray[Any]
 _WITH_HEADER = frozenset({FileFormat.CSV, FileFormat.EXCEL, FileFormat.REDATAM})
 #: Formats with a record on each line.
 _LINES = frozenset({FileFormat.CSV, FileFormat.FIXED, FileFormat.CSPRO, FileFormat.REDATAM})
-#: A coordinate as text, with a point as its decimal mark.
-_COORDINATE = r"^-?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]{1,3})?$"
-_FARTHEST = 1e15
 #: Distinct texts of a column that are looked at for advice.
 _MOST_TEXTS = 100
 
@@ -361,8 +359,8 @@ class _Tasks:
         width = smallest_width(len(variable.codes))
 
         def run(batch: pa.RecordBatch, rows: npt.NDArray[np.int64], file: str) -> None:
-            x, bad_x = _coordinates(batch.column(grid.x), self._file.source.decimal)
-            y, bad_y = _coordinates(batch.column(grid.y), self._file.source.decimal)
+            x, bad_x = coordinates(batch.column(grid.x), self._file.source.decimal)
+            y, bad_y = coordinates(batch.column(grid.y), self._file.source.decimal)
             for column, bad in ((grid.x, bad_x), (grid.y, bad_y)):
                 adviser = coordinate_adviser(column, self._file)
                 wrong = _distinct_texts(batch.column(column), bad)
@@ -391,42 +389,6 @@ class _Tasks:
             values = [text for which, text in encoded.examples if which == trouble]
             adviser = value_adviser(variable, self._file, kind)
             self._log.add(kind, file, column, wrong, values, adviser)
-
-
-def grid_positions(
-    grid: GridSpec, x: Integers, y: Integers, unallocated: int
-) -> tuple[Integers, Integers]:
-    """The cell of each point, row by row from the south-west; and which lie outside.
-
-    Points without coordinates, marked by NaN, are unallocated.
-    """
-    x_low, y_low, x_high, y_high = grid.extent
-    across = -(-(x_high - x_low) // grid.cell)
-    absent = np.isnan(x) | np.isnan(y)
-    # No integer is as large as some floats: far outside is outside.
-    x, y = (np.clip(one, -_FARTHEST, _FARTHEST) for one in (x, y))
-    column = np.floor((np.where(absent, x_low, x) - x_low) / grid.cell).astype(np.int64)
-    row = np.floor((np.where(absent, y_low, y) - y_low) / grid.cell).astype(np.int64)
-    up = -(-(y_high - y_low) // grid.cell)
-    outside = (column < 0) | (column >= across) | (row < 0) | (row >= up)
-    cells = row * across + column
-    return np.where(absent | outside, unallocated, cells), outside
-
-
-def _coordinates(array: pa.Array, decimal_mark: str = ".") -> tuple[Integers, Integers]:
-    """Numbers, NaN for an empty field; and which fields are not numbers."""
-    if pa.types.is_string(array.type):
-        text = pc.utf8_trim_whitespace(array)
-        plain = pc.match_substring_regex(text, _COORDINATE.replace("[.]", f"[{decimal_mark}]"))
-        text = pc.replace_substring(text, decimal_mark, ".")
-        bad = pc.and_(pc.is_valid(text), pc.invert(pc.fill_null(plain, False)))
-        array = pc.if_else(pc.fill_null(plain, False), text, None).cast(pa.float64())
-        return (
-            array.to_numpy(zero_copy_only=False),
-            bad.to_numpy(zero_copy_only=False).astype(bool),
-        )
-    numbers = array.cast(pa.float64()).to_numpy(zero_copy_only=False)
-    return numbers, np.zeros(len(array), dtype=bool)
 
 
 def _distinct_texts(array: pa.Array, chosen: Integers) -> list[str]:
