@@ -28,6 +28,8 @@ MUCH_MISSING = 0.1
 MANY_ALIKE = 0.01
 #: Codes that are listed for one variable, and areas of one level.
 _MOST_CODES, _MOST_AREAS = 400, 60
+#: Variables that a finding names.
+_MOST_NAMED = 8
 
 
 def loaded_content(
@@ -116,14 +118,15 @@ def findings(report: LoadReport, words: Words) -> Iterator[str]:
     never = [variable for variable in facts.variables if _is_list(variable) and variable.never]
     if never:
         codes = words.number(sum(len(variable.never) for variable in never))
-        yield words("found_never", codes=codes, variables=words.number(len(never)))
+        names = [variable.variable.name for variable in never]
+        yield words("found_never", codes=codes, variables=_some(names))
     much = [
         variable.variable.name
         for variable in facts.variables
         if variable.not_stated > MUCH_MISSING * variable.records
     ]
     if much:
-        yield words("found_missing", variables=", ".join(much))
+        yield words("found_missing", variables=_some(much))
     for geography in facts.geographies:
         empty = sum(not records for _, records in geography.levels[0].areas)
         if empty:
@@ -133,6 +136,12 @@ def findings(report: LoadReport, words: Words) -> Iterator[str]:
         if alike.records > MANY_ALIKE * facts.rows[alike.entity]:
             yield _alike_sentence(alike, words)
     yield from map(words.text, report.notes)
+
+
+def _some(names: Sequence[str]) -> str:
+    """The first names, and how many more there are."""
+    more = len(names) - _MOST_NAMED
+    return ", ".join([*names[:_MOST_NAMED], *([f"… (+{more})"] if more > 0 else [])])
 
 
 def _is_list(facts: VariableFacts) -> bool:
