@@ -48,9 +48,9 @@ def loaded(schema: Schema, folder: Path) -> LoadReport:
     return load_census(schema, folder / "store", secret=SECRET)
 
 
-def matches(report: LoadReport) -> dict[tuple[str, str], dict[LinkRule, int]]:
+def matches(report: LoadReport) -> dict[tuple[Entity, Entity], dict[LinkRule, int]]:
     return {
-        (link.units, link.parents): {rule: count for rule, count in link.matches if count}
+        (link.child, link.parent): {rule: count for rule, count in link.matches if count}
         for link in report.links
     }
 
@@ -115,11 +115,11 @@ def test_three_files_with_other_names_and_widths_load_without_a_stumble(tmp_path
     report = loaded(schema, tmp_path)
     assert report.rows == {D: len(homes), H: len(families), P: len(people)}
     assert matches(report) == {
-        ("households", "dwellings"): {LinkRule.ZEROS: len(families)},
-        ("persons", "households"): {LinkRule.AS_WRITTEN: len(people)},
+        (H, D): {LinkRule.ZEROS: len(families)},
+        (P, H): {LinkRule.AS_WRITTEN: len(people)},
     }
-    alone = {link.parents: link.alone for link in report.links}
-    assert alone["households"] == len(families) - len({(d, h) for d, h, *_ in people})
+    alone = {link.parent: link.alone for link in report.links}
+    assert alone[H] == len(families) - len({(d, h) for d, h, *_ in people})
 
 
 def test_links_are_found_by_values_where_names_say_nothing(tmp_path: Path) -> None:

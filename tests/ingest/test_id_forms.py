@@ -16,13 +16,16 @@ from sdcensus.engine.duckdb import DuckdbEngine
 from sdcensus.engine.memory import MemoryEngine
 from sdcensus.engine.requests import Tabulate
 from sdcensus.errors import DataProblems, DocumentError
+from sdcensus.ingest.id_parts import LinkMatches
 from sdcensus.ingest.load import LoadReport, load_census
 from sdcensus.model.schema.file_problems import OnProblem, ProblemKind
-from sdcensus.model.schema.id_forms import LinkMatches, LinkRule, plain_id
+from sdcensus.model.schema.id_forms import LinkRule, plain_id
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Secret
 from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.report.load.blocks import Words
+from sdcensus.report.load.link_rules import link_line
 from sdcensus.store.census_store import CensusStore
 from sdcensus.testing.conformance import same_cubes
 
@@ -201,10 +204,12 @@ def test_a_number_in_one_file_is_a_text_with_zeros_in_the_other(tmp_path: Path) 
             ending="parquet",
         )
         report = loaded(schema, folder)
-        assert str(link_of(report)) == (
-            "households of persons: 0 match as written, 3 after filling with zeros to 10 digits,"
-            " 1 does not match; 1 households without persons"
+        assert link_line(link_of(report), Words("en")) == (
+            "Households of persons: 0 match as written, 3 after filling with zeros to 10 digits,"
+            " 1 do not match"
         )
+        assert link_of(report).alone == 1
+        assert "12" not in repr(report.links)
         assert agree(report, schema)
         # The form is that of the file of households, so their keys are what they were.
         plain = write_census(folder / "plain", texts, ["0000000007"], ending="parquet")

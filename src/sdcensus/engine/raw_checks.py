@@ -101,7 +101,7 @@ class Checks:
         problems: list[Problem] = []
         spec = self._schema.entity(entity)
         if parent is spec.within and not spec.optional:
-            problems += self._wrong(frames, query, f"{link} IS NULL", ProblemKind.ORPHAN, label)
+            problems += self._wrong(frames, query, f"{link} IS NULL", ProblemKind.EMPTY_LINK, label)
         problems += self._wrong(
             frames, query, f"{link} IS NOT NULL AND ({bad})", ProblemKind.BAD_ID, label
         )

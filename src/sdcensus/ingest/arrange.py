@@ -10,15 +10,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.ingest.id_parts import part_after, ranked_digests
+from sdcensus.ingest.id_parts import LinkMatches, form_adviser, part_after, ranked_digests
 from sdcensus.ingest.reading import ColumnParts
 from sdcensus.kernels.cells.sparse import sort_cells
 from sdcensus.kernels.cells.tabulate import NO_ROW, inherit
 from sdcensus.kernels.keys.links import RowIndex
 from sdcensus.kernels.keys.record_keys import record_keys
 from sdcensus.model.progress import Progress
-from sdcensus.model.schema.file_problems import ProblemKind, ProblemLog
-from sdcensus.model.schema.id_forms import LinkMatches, LinkRule
+from sdcensus.model.schema.file_problems import Adviser, ProblemKind, ProblemLog
+from sdcensus.model.schema.id_forms import LinkRule
+from sdcensus.model.schema.remedies import link_adviser
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity, EntitySpec, Variable, smallest_width
 from sdcensus.store.manifest import DIGEST_COLUMN, KEY_COLUMN, link_column, value_column
@@ -140,13 +141,18 @@ def _add_pairs(
 
 
 def _add_by_file(
-    log: ProblemLog, kind: ProblemKind, parts: ColumnParts, rows: Integers, column: str
+    log: ProblemLog,
+    kind: ProblemKind,
+    parts: ColumnParts,
+    rows: Integers,
+    column: str,
+    adviser: Adviser | None = None,
 ) -> None:
     """Report rows of the parts as rows of the files that they come from."""
     starts = np.array([first for _, first, _ in parts.pieces], dtype=np.int64)
     piece = np.searchsorted(starts, rows, side="right") - 1
     for at, (name, first, number) in enumerate(parts.pieces):
-        log.add(kind, name, column, rows[piece == at] - first + number)
+        log.add(kind, name, column, rows[piece == at] - first + number, adviser=adviser)
 
 
 def _derive(parts: ColumnParts, entity: Entity) -> tuple[ArrangedRecords, UInt32]:
@@ -183,7 +189,10 @@ def _link(
     if spec.derived_from is None or parent not in schema.parents(spec.derived_from):
         rows = orphans if own.rows is None else own.rows[orphans]
         columns = spec.link or schema.entity(parent).id
-        _add_by_file(log, ProblemKind.ORPHAN, own.parts, rows, " + ".join(columns))
+        usual = link_adviser(schema, entity, parent, ProblemKind.ORPHAN)
+        adviser = form_adviser(schema, entity, parent, usual)
+        place = " + ".join(columns)
+        _add_by_file(log, ProblemKind.ORPHAN, own.parts, rows, place, adviser)
     return row
 
 
@@ -210,8 +219,8 @@ def _matches(
     named = int((own.column(part) != 0).sum())
     spec = schema.entity(entity)
     return LinkMatches(
-        units=entity.plural,
-        parents=parent.plural,
+        child=entity,
+        parent=parent,
         columns=spec.link or schema.entity(parent).id,
         form=form,
         matches=tuple(matches),

@@ -24,9 +24,9 @@ from sdcensus.ingest.draft_roles import (
 )
 from sdcensus.ingest.draft_text import DraftFile
 from sdcensus.ingest.draft_words import Concept, abbreviates, compact, core, unit_in
-from sdcensus.ingest.id_parts import in_forms, number_texts
+from sdcensus.ingest.id_parts import MOST_ID_DIGITS, joined, most_digits, plain_texts
 from sdcensus.ingest.readers import ColumnKind
-from sdcensus.model.schema.id_forms import EMPTY_FRACTION, WHOLE_NUMBER, IdForm
+from sdcensus.model.schema.id_forms import IdForm
 from sdcensus.model.schema.variable import Entity
 
 #: Ways to name a parent that are tried.
@@ -38,8 +38,6 @@ _SAME, _ALIKE = 3, 2
 #: are named.
 _LIKELY, _LIKELY_BY_NAME = 0.95, 0.3
 _LEAST_IDS, _LEAST_NAMED = 40, 0.2
-#: Longer texts are no ids.
-_LONGEST_ID = 40
 _ORDER = list(Entity)
 _NO_LINK = frozenset(
     {Concept.CONTACT, Concept.PERSONAL_NAME, Concept.WEIGHT, Concept.AGE, Concept.SEX, Concept.AREA}
@@ -224,25 +222,19 @@ class _Linker:
         """How many digits the whole numbers of a column have at most."""
         profile = file.profiles[name]
         if profile.whole and not profile.missing_texts:
-            return min(profile.longest, _LONGEST_ID)
-        texts = self._column(file, name)
-        whole = texts.filter(pc.match_substring_regex(texts, WHOLE_NUMBER))
-        lengths = pc.utf8_length(pc.replace_substring_regex(whole, EMPTY_FRACTION, ""))
-        return min(int(pc.max(lengths).as_py() or 0), _LONGEST_ID)
+            return min(profile.longest, MOST_ID_DIGITS)
+        return most_digits(self._column(file, name))
 
     # ------------------------------------------------------------ reading
 
     def _ids(self, file: DraftFile, columns: Sequence[str], form: IdForm) -> pa.Array:
         """Ids as one text each, in a form; null where a part is empty."""
-        texts = [self._column(file, name) for name in columns]
-        for _, changed in in_forms(texts, form):
-            texts = changed
-        return pc.binary_join_element_wise(*texts, "|")
+        return joined([self._column(file, name) for name in columns], form)
 
     def _column(self, file: DraftFile, name: str) -> pa.Array:
         key = (file.source.paths[0], f"{file.name}\n{name}")
         if key not in self._texts:
-            arrays = [_plain(batch.column(0)) for batch in file.reader.batches([name])]
+            arrays = [plain_texts(batch.column(0)) for batch in file.reader.batches([name])]
             self._texts[key] = pa.concat_arrays([pa.array([], pa.string()), *arrays])
         return self._texts[key]
 
@@ -255,10 +247,6 @@ def _simplest_first(needed: tuple[int, ...], widths: tuple[int, ...]) -> list[Id
         for tried in (needed, widths)
     ]
     return [form for form in dict.fromkeys(forms) if form.declared]
-
-
-def _plain(array: pa.Array) -> pa.Array:
-    return pc.utf8_trim_whitespace(array) if pa.types.is_string(array.type) else number_texts(array)
 
 
 def _is_number(file: DraftFile, name: str) -> bool:
@@ -308,5 +296,5 @@ def _may_name(mine: Profile, theirs: Profile, close: int) -> bool:
         and not about & _NO_LINK
         and not mine.column.value_labels
         and mine.number == theirs.number
-        and mine.longest <= _LONGEST_ID
+        and mine.longest <= MOST_ID_DIGITS
     )

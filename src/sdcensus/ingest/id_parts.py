@@ -1,9 +1,12 @@
-"""Ids of records: the texts of their columns, the form in which they compare, their digests."""
+"""Ids of records: the texts of their columns, the form in which they compare, their digests.
+
+Links are ids of other records: how they match, and which form would help where they do not.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +15,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sdcensus.errors import InputError
+from sdcensus.ingest.readers import open_reader
 from sdcensus.kernels.keys.record_keys import record_digests
+from sdcensus.model.confidential import Confidential
+from sdcensus.model.schema.file_problems import Advice, Adviser
 from sdcensus.model.schema.id_forms import (
     EMPTY_FRACTION,
     LARGEST_FLOAT_ID,
@@ -20,8 +26,13 @@ from sdcensus.model.schema.id_forms import (
     IdForm,
     LinkRule,
 )
+from sdcensus.model.schema.schema import Schema
+from sdcensus.model.schema.variable import Entity
+from sdcensus.model.text import Text
 
 Integers = npt.NDArray[Any]
+#: No id that is proposed has more digits.
+MOST_ID_DIGITS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +171,107 @@ def _after(part: pa.Array, rule: LinkRule, width: int) -> pa.Array:
     else:
         changed = pc.utf8_zero_fill(pc.ascii_ltrim(part, "0"), width=width)
     return pc.if_else(whole, changed, part)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class LinkMatches(Confidential):
+    """How the links from records of one kind to those of another match. Confidential.
+
+    Attributes:
+        child, parent: The kind of the records that name another, and of those that they name.
+        columns: The columns that name it.
+        form: The form in which ids are compared.
+        matches: How many records found theirs by each rule, in the order of the rules.
+        unmatched: How many name one that there is none of.
+        unnamed: How many name none.
+        alone: How many of the parents are named by nobody.
+    """
+
+    child: Entity
+    parent: Entity
+    columns: tuple[str, ...]
+    form: IdForm
+    matches: tuple[tuple[LinkRule, int], ...]
+    unmatched: int
+    unnamed: int
+    alone: int
+
+    def __repr__(self) -> str:
+        return f"<links of {self.child.plural} to {self.parent.plural}: confidential>"
+
+
+def form_adviser(schema: Schema, child: Entity, parent: Entity, usual: Adviser) -> Adviser:
+    """What helps against links that lead nowhere: a form in which more of them match, if any."""
+
+    def advise(values: Sequence[str], complete: bool) -> Advice:
+        advice = usual(values, complete)
+        helpful = None if schema.entity(parent).form.declared else _helpful(schema, child, parent)
+        if helpful is None:
+            return advice
+        setting, number = helpful
+        gaps = {"setting": setting, "parent": parent.value, "number": f"{number:,}"}
+        return replace(advice, remedy=Text.named("load.remedy.link.form").filled(**gaps))
+
+    return advise
+
+
+def _helpful(schema: Schema, child: Entity, parent: Entity) -> tuple[str, int] | None:
+    """The simplest form in which most links are found that are none as written, and how many."""
+    spec, above = schema.entity(child), schema.entity(parent)
+    columns = spec.link if parent is spec.within and spec.link else above.id
+    ids, links = (
+        _texts(schema, schema.entity(kind).derived_from or kind, names)
+        for kind, names in ((parent, above.id), (child, columns))
+    )
+    widths = tuple(max(map(most_digits, pair)) for pair in zip(ids, links, strict=True))
+    as_written = _matching(ids, links, IdForm())
+    best, chosen = as_written, IdForm()
+    for form in (IdForm(widths), IdForm((), any_case=True), IdForm(widths, any_case=True)):
+        found = _matching(ids, links, form)
+        known = joined(ids, form)
+        distinct = pc.count_distinct(known).as_py()
+        if found > best and distinct == pc.count_distinct(joined(ids, IdForm())).as_py():
+            best, chosen = found, form
+    if best == as_written:
+        return None
+    several = len(chosen.widths) > 1
+    digits = str(list(chosen.widths)) if several else "".join(map(str, chosen.widths))
+    settings = [f"id_width = {digits}"] * any(chosen.widths)
+    settings += ["id_any_case = true"] * chosen.any_case
+    return ", ".join(settings), best - as_written
+
+
+def _texts(schema: Schema, home: Entity, columns: Sequence[str]) -> list[pa.Array]:
+    file = next(file for file in schema.files if file.entity is home)
+    batches = list(open_reader(file.source).batches(list(dict.fromkeys(columns))))
+    return [
+        pa.concat_arrays([plain_texts(batch.column(name)) for batch in batches]) for name in columns
+    ]
+
+
+def _matching(ids: Sequence[pa.Array], links: Sequence[pa.Array], form: IdForm) -> int:
+    named = joined(links, form).drop_null()
+    return int(pc.sum(pc.is_in(named, value_set=joined(ids, form))).as_py() or 0)
+
+
+def most_digits(texts: pa.Array) -> int:
+    """How many digits the whole numbers among some texts have at most."""
+    whole = texts.filter(pc.match_substring_regex(texts, WHOLE_NUMBER))
+    lengths = pc.utf8_length(pc.replace_substring_regex(whole, EMPTY_FRACTION, ""))
+    return min(int(pc.max(lengths).as_py() or 0), MOST_ID_DIGITS)
+
+
+def joined(parts: Sequence[pa.Array], form: IdForm) -> pa.Array:
+    """Ids as one text each, in a form; null where a part is empty."""
+    texts = list(parts)
+    for _, changed in in_forms(parts, form):
+        texts = changed
+    return pc.binary_join_element_wise(*texts, "|")
+
+
+def plain_texts(array: pa.Array) -> pa.Array:
+    """The texts of one column of ids, without blanks around them."""
+    return pc.utf8_trim_whitespace(array) if pa.types.is_string(array.type) else number_texts(array)
 
 
 def content_digests(

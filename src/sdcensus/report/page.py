@@ -158,6 +158,11 @@ def code(text: str) -> Html:
     return Html(f"<code>{escape(text)}</code>")
 
 
+def code_lines(text: str) -> Html:
+    """Lines to be copied into a file."""
+    return Html(f'<pre tabindex="0"><code>{escape(text)}</code></pre>\n')
+
+
 def link(text: str, target: str) -> Html:
     """Words that lead to a file beside the page."""
     return Html(f'<a href="{escape(target)}">{inline(text)}</a>')
@@ -245,7 +250,11 @@ def figure(chart: Any, alternative: str, *, caption: str = "", title: str = "") 
         caption: How to read it.
         title: What it shows.
     """
-    drawn = as_svg(chart, alternative, margin=2, themed=True)
+    return drawing(Html(as_svg(chart, alternative, margin=2, themed=True)), title, caption)
+
+
+def drawing(drawn: Html, title: str = "", caption: str = "") -> Html:
+    """A picture that is drawn already, with a title and how to read it."""
     parts = [f"<b>{escape(title)}</b>" if title else "", escape(caption)]
     words = " ".join(part for part in parts if part)
     says = f"<figcaption>{words}</figcaption>" if words else ""

@@ -1,4 +1,4 @@
-"""The form in which ids are compared, and by which rule the links between files match.
+"""The form in which ids are compared, and the rules by which one id is another.
 
 Files write one id in several ways: with zeros in front in one and as a number in another, as
 ``1234.0``, in small and capital letters. Where a schema declares a form, an id is that form
@@ -24,9 +24,12 @@ class LinkRule(StrEnum):
     """What had to be done so that an id of one file is one of another; each after those before."""
 
     AS_WRITTEN = "as written"
-    WHOLE = "without the .0 of a decimal number"
-    ZEROS = "after filling with zeros"
-    LETTERS = "without regard to capital letters"
+    WHOLE = "whole"
+    """Without the ``.0`` of a decimal number."""
+    ZEROS = "zeros"
+    """After filling with zeros in front."""
+    LETTERS = "letters"
+    """Without regard to capital letters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +60,6 @@ class IdForm:
         by_number = (LinkRule.WHOLE, LinkRule.ZEROS) if any(self.widths) else ()
         return (LinkRule.AS_WRITTEN, *by_number, *([LinkRule.LETTERS] * self.any_case))
 
-    def rule_text(self, rule: LinkRule) -> str:
-        """A rule in words, with the number of digits where it has one."""
-        digits = [str(width) for width in self.widths if width]
-        filled = f"{LinkRule.ZEROS.value} to {' and '.join(digits)} digits"
-        if rule is LinkRule.ZEROS:
-            return filled
-        return f"{filled} and {rule.value}" if rule is LinkRule.LETTERS and digits else rule.value
-
 
 def plain_id(text: str, width: int, *, any_case: bool = False) -> str:
     """One part of an id in its form: the plain reference of what readers and engines do.
@@ -77,53 +72,3 @@ def plain_id(text: str, width: int, *, any_case: bool = False) -> str:
     if width and re.search(WHOLE_NUMBER, text, re.ASCII):
         text = re.sub(EMPTY_FRACTION, "", text).lstrip("0").rjust(width, "0")
     return "".join(sign.upper() if sign.isascii() else sign for sign in text) if any_case else text
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class LinkMatches:
-    """How the links from records of one kind to those of another match. Confidential.
-
-    Attributes:
-        units: The records that name another, such as "persons".
-        parents: What they lie in, such as "households".
-        columns: The columns that name it.
-        form: The form in which ids are compared.
-        matches: How many records found theirs by each rule, in the order of the rules.
-        unmatched: How many name one that there is none of.
-        unnamed: How many name none.
-        alone: How many of the parents are named by nobody.
-    """
-
-    units: str
-    parents: str
-    columns: tuple[str, ...]
-    form: IdForm
-    matches: tuple[tuple[LinkRule, int], ...]
-    unmatched: int
-    unnamed: int
-    alone: int
-
-    def __str__(self) -> str:
-        """One line, such as ``households of persons: 12 match as written, 3 do not match``."""
-        by_rule = [
-            f"{count:,} match {self.form.rule_text(rule)}"
-            if rule is LinkRule.AS_WRITTEN
-            else f"{count:,} {self.form.rule_text(rule)}"
-            for rule, count in self.matches
-            if count or rule is LinkRule.AS_WRITTEN
-        ]
-        if self.unmatched:
-            by_rule.append(f"{self.unmatched:,} {_verb(self.unmatched, 'do')} not match")
-        if self.unnamed:
-            by_rule.append(f"{self.unnamed:,} {_verb(self.unnamed, 'name')} none")
-        text = f"{self.parents} of {self.units}: {', '.join(by_rule)}"
-        if self.alone:
-            text += f"; {self.alone:,} {self.parents} without {self.units}"
-        return text
-
-    def __repr__(self) -> str:
-        return f"<links of {self.units} to {self.parents}: confidential>"
-
-
-def _verb(count: int, many: str) -> str:
-    return many if count != 1 else {"do": "does", "name": "names"}[many]

@@ -69,17 +69,38 @@ def load(
     """
     # Here and not above: whoever looks for the secret does not load a census.
     from sdcensus.documents.schema.document import read_schema
+
+    return load_schema(
+        read_schema(Path(schema)),
+        Path(schema).parent,
+        Path(out),
+        secret=secret,
+        on_problem=on_problem,
+        replace=replace,
+        progress=progress,
+    )
+
+
+def load_schema(
+    schema: Schema,
+    folder: Path,
+    out: Path,
+    *,
+    secret: str | Path | Secret | None,
+    on_problem: str | OnProblem,
+    replace: bool,
+    progress: Progress,
+) -> LoadReport:
+    """Load the files of a schema that was read from a document in ``folder``."""
     from sdcensus.ingest.load import load_census, read_maps
 
-    read = read_schema(Path(schema))
-    key = find_secret(secret)
     return load_census(
-        read,
-        Path(out),
-        secret=key,
+        schema,
+        out,
+        secret=find_secret(secret),
         on_problem=OnProblem.parse(on_problem),
         replace=replace,
-        maps=read_maps(read, Path(schema).parent),
+        maps=read_maps(schema, folder),
         progress=progress,
     )
 
