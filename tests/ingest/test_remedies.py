@@ -121,6 +121,12 @@ REFERENCE = f"{DERIVED}[keys]\n{BY_REFERENCE}"
 CASES = [
     Case("comma", INCOME, "pn;sex;income\n1;1;12,5\n2;2;3\n", 'decimal = ","', kind=K.NOT_A_NUMBER),
     Case(
+        "very many commas",
+        INCOME,
+        "pn;sex;income\n" + "".join(f"{at};1;{at},{at % 100:02d}\n" for at in range(1, 400)),
+        'decimal = ","',
+    ),
+    Case(
         "point",
         INCOME.replace('entity = "person"\n', 'entity = "person"\ndecimal = ","\n', 1),
         "pn;sex;income\n1;1;12.5\n2;2;3\n",

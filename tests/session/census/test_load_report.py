@@ -12,6 +12,7 @@ from sdcensus.errors import DataProblems, OutputError, UnknownName
 from sdcensus.model.schema.file_problems import OnProblem
 from sdcensus.model.secret import Secret
 from sdcensus.model.text import LANGUAGES, Text
+from sdcensus.session.census.census import load as load_only
 from sdcensus.session.census.load_report import LoadedCensus, LoadReporting
 from sdcensus.store.owner_only import is_owner_only
 from tests.ingest.small_census import (
@@ -169,6 +170,23 @@ def test_a_report_never_stands_in_a_published_folder(
         with pytest.raises(OutputError, match="is a published folder"):
             LoadReporting(store, report)
     assert sorted(published.rglob("*")) == before
+
+
+def test_python_writes_a_report_where_it_is_asked_to(tmp_path: Path, files: Path) -> None:
+    secret, report = Secret(SECRET_BYTES), tmp_path / "load.html"
+    answer = load_only(
+        files,
+        tmp_path / "census.store",
+        secret=secret,
+        on_problem="missing",
+        report=report,
+        language="nl",
+    )
+    assert is_owner_only(report)
+    assert "Verslag van het laden" in read_page(report.read_text(encoding="utf-8")).text
+    assert "confidential" in repr(answer)
+    load_only(files, tmp_path / "b.store", secret=secret, on_problem="missing")
+    assert not (tmp_path / "b.store.report.html").exists()
 
 
 def test_a_report_takes_the_place_of_a_report_only(tmp_path: Path, files: Path) -> None:

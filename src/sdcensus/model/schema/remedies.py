@@ -49,7 +49,9 @@ def value_adviser(variable: Variable, file: CensusFile, kind: ProblemKind) -> Ad
 
     def advise(values: Sequence[str], complete: bool) -> Advice:
         trial = _Trial(variable, file, values)
-        remedies = list(trial.remedies(kind)) if complete else []
+        remedies = [*trial.of_the_file(kind)]
+        if complete:  # settings that list values, or reach to the last of them
+            remedies += trial.of_the_values(kind)
         remedy = remedies[0] if remedies else trial.usual(kind)
         effect = Text() if kind in OF_WEIGHTS else _effect(variable)
         return Advice(remedy, effect)
@@ -63,7 +65,7 @@ def coordinate_adviser(column: str, file: CensusFile) -> Adviser:
 
     def advise(values: Sequence[str], complete: bool) -> Advice:
         trial = _Trial(amount, file, values)
-        remedies = [*trial.decimal()] if complete else []
+        remedies = [*trial.decimal()] if values else []
         usual = usual_advice(ProblemKind.NOT_A_NUMBER)
         effect = Text.named("load.effect.unallocated")
         return Advice(remedies[0] if remedies else usual.remedy, effect)
@@ -156,22 +158,27 @@ class _Trial:
         self._variable, self._file = variable, file
         self._values = [value.strip() for value in values]
 
-    def remedies(self, kind: ProblemKind) -> Iterator[Text]:
-        """Everything that helps against all the values, the best first."""
+    def of_the_file(self, kind: ProblemKind) -> Iterator[Text]:
+        """How the whole file may be written; a hundred values that all fit are enough."""
         if not self._values or kind is ProblemKind.EMPTY_FIELD:
             return
         yield from self.decimal()
         if kind in OF_WEIGHTS:
             yield from self._decimals()
-            return
-        yield from self._words_for_nothing()
-        if kind is ProblemKind.OUT_OF_RANGE:
-            yield from self._range()
         elif kind is ProblemKind.NOT_A_NUMBER:
             yield from self._thousands()
         elif kind is ProblemKind.UNKNOWN_CODE:
             yield from self._encoding()
             yield from self._spelling()
+
+    def of_the_values(self, kind: ProblemKind) -> Iterator[Text]:
+        """What the values may mean."""
+        if not self._values or kind in (ProblemKind.EMPTY_FIELD, ProblemKind.BAD_WEIGHT):
+            return
+        yield from self._words_for_nothing()
+        if kind is ProblemKind.OUT_OF_RANGE:
+            yield from self._range()
+        elif kind is ProblemKind.UNKNOWN_CODE:
             yield from self._codes()
 
     def usual(self, kind: ProblemKind) -> Text:
