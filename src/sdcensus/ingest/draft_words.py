@@ -8,7 +8,7 @@ from enum import StrEnum
 from importlib.resources import files
 from itertools import pairwise
 
-from sdcensus.kernels.text.letters import plain_letters
+from sdcensus.model.letters import plain_letters
 from sdcensus.model.schema.variable import CodeKind, Entity
 from sdcensus.model.text import Text
 
