@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from sdcensus.errors import InputError
 from sdcensus.ingest.arrange import ArrangedRecords, link_records, order_records, write_records
+from sdcensus.ingest.id_parts import LinkMatches
 from sdcensus.ingest.identities import ProposedIdentity, undeclared_identities
 from sdcensus.ingest.load_facts import LoadFacts, look_at
 from sdcensus.ingest.reading import read_files
@@ -131,6 +132,7 @@ class LoadReport(Confidential):
         notes: What else to know, such as areas that the map does not show.
         identities: Identities between units that the records show and the schema does not declare,
             as lines for it.
+        links: How the links between records match, for each kind that names another.
     """
 
     store: Path
@@ -139,6 +141,7 @@ class LoadReport(Confidential):
     problems: tuple[Problem, ...]
     notes: tuple[Text, ...] = ()
     identities: tuple[ProposedIdentity, ...] = ()
+    links: tuple[LinkMatches, ...] = ()
 
     def __repr__(self) -> str:
         return f"<LoadReport of {self.store.name}: confidential>"
@@ -176,15 +179,17 @@ def load_census(
     with writing(out, replace=replace) as writer:
         for census_map in maps:
             writer.write_map(census_map.variable, census_map.content)
-        lost = _build(schema, writer, secret, on_problem, log, progress)
+        links = _build(schema, writer, secret, on_problem, log, progress)
         # Only now is no file of the folder mapped any more: Windows removes and renames no others.
         for folder in writer.folder.glob("*.parts"):
             shutil.rmtree(folder)
     notes = tuple(census_map.note for census_map in maps if census_map.note)
     store = CensusStore.open(out)
     identities = undeclared_identities(store, progress)
+    lost = {kinds: link.unmatched for kinds, link in links.items()}
     facts = look_at(store, lost, progress)
-    return LoadReport(out, store.schema, facts, log.problems(), notes, identities)
+    matches = tuple(links.values())
+    return LoadReport(out, store.schema, facts, log.problems(), notes, identities, matches)
 
 
 def _build(
@@ -194,8 +199,8 @@ def _build(
     on_problem: OnProblem,
     log: ProblemLog,
     progress: Progress,
-) -> dict[tuple[Entity, Entity], int]:
-    """Fill the store; how many records of each kind name a parent that does not exist."""
+) -> dict[tuple[Entity, Entity], LinkMatches]:
+    """Fill the store; how the links of each kind to each other one match."""
     material = secret.reveal_for_record_keys()
     parts = read_files(schema, writer.folder, material, log, progress)
     records = link_records(schema, parts, material, log, progress)
@@ -205,9 +210,9 @@ def _build(
     _finish(schema, records, writer, secret, on_problem, log, progress)
     _refuse_if(log, on_problem)
     return {
-        (entity, parent): lost
+        (entity, parent): matches
         for entity, own in records.items()
-        for parent, lost in own.lost.items()
+        for parent, matches in own.matches.items()
     }
 
 

@@ -16,7 +16,8 @@ import pyarrow.compute as pc
 from sdcensus.errors import InputError, SpecError, UnknownName
 from sdcensus.ingest.column_hints import column_hints
 from sdcensus.ingest.coordinates import coordinates, grid_positions
-from sdcensus.ingest.encode import ColumnEncoder, Encoded, IdParts, content_digests
+from sdcensus.ingest.encode import ColumnEncoder, Encoded
+from sdcensus.ingest.id_parts import IdParts, content_digests, part_after
 from sdcensus.ingest.readers import Reader, open_reader
 from sdcensus.kernels.keys.decimal_keys import parse_decimal_keys
 from sdcensus.model.progress import Progress
@@ -239,6 +240,7 @@ class _Tasks:
             columns,
             prefix=() if by_number else self._schema.census.code,
             widths=self._widths,
+            form=spec.form,
             file=self._name,
             secret=self._secret,
             tag=spec.entity.tag,
@@ -246,16 +248,19 @@ class _Tasks:
         label = " + ".join(columns)
 
         def run(batch: pa.RecordBatch, rows: npt.NDArray[np.int64], file: str) -> None:
-            digests, empty, bad = ids.digests(batch)
+            identities = ids.digests(batch)
+            empty = rows[identities.empty]
             if required and name == DIGEST_COLUMN:
-                self._log.add(ProblemKind.EMPTY_ID, file, label, rows[empty])
+                self._log.add(ProblemKind.EMPTY_ID, file, label, empty)
             elif required:
                 kind = ProblemKind.EMPTY_LINK
                 adviser = link_adviser(self._schema, child, spec.entity, kind)
-                self._log.add(kind, file, label, rows[empty], adviser=adviser)
-            self._log.add(ProblemKind.BAD_ID, file, label, rows[bad])
-            digests[empty] = 0  # no id, no parent
-            self._parts.append(name, digests)
+                self._log.add(kind, file, label, empty, adviser=adviser)
+            self._log.add(ProblemKind.BAD_ID, file, label, rows[identities.bad])
+            for rule, earlier in identities.after.items():
+                self._parts.append(part_after(name, rule), earlier)
+            identities.digests[identities.empty] = 0  # no id, no parent
+            self._parts.append(name, identities.digests)
 
         return _Task(columns, run)
 

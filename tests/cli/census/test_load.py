@@ -159,6 +159,7 @@ def test_a_terminal_shows_what_is_conspicuous_and_where_the_report_stands(
     assert [" ".join(line.split()) for line in lines] == [
         "households 4",
         "persons 6",
+        "Hogares de personas: 6 coinciden tal como están escritos",
         "- Hogares sin personas: 1",
         "- Mucho es «no declarado» en income",
         "- Áreas de ed sin personas: 1",

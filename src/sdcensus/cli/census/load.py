@@ -85,6 +85,8 @@ def load(
     for entity, rows in loaded.report.rows.items():
         records.add_row(entity.plural, f"{rows:,}")
     output.show(records)
+    for line in loaded.links:
+        output.say(line)
     for sentence in loaded.findings:
         output.say(f"- {sentence}")
     _say_rules(output, loaded)

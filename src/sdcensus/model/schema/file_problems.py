@@ -35,6 +35,7 @@ class ProblemKind(StrEnum):
     NOT_A_NUMBER = "not a number"
     EMPTY_ID = "empty id"
     DUPLICATE_ID = "duplicate id"
+    SAME_ID = "one id written in two ways"
     BAD_ID = "id that cannot be used"
     ORPHAN = "no parent record"
     EMPTY_LINK = "empty link"
@@ -43,16 +44,31 @@ class ProblemKind(StrEnum):
     REFERENCE_PERSON = "not exactly one reference person"
     BAD_KEY = "key that cannot be used"
     BAD_WEIGHT = "weight that cannot be used"
+    ZERO_WEIGHT = "weight of 0"
+    NEGATIVE_WEIGHT = "weight below 0"
+    EMPTY_WEIGHT = "empty weight"
+    LARGE_WEIGHT = "weight too large"
 
 
+#: What is wrong with weights.
+OF_WEIGHTS = frozenset(
+    {
+        ProblemKind.BAD_WEIGHT,
+        ProblemKind.ZERO_WEIGHT,
+        ProblemKind.NEGATIVE_WEIGHT,
+        ProblemKind.EMPTY_WEIGHT,
+        ProblemKind.LARGE_WEIGHT,
+    }
+)
 #: No option makes these harmless: without identity there is no key, and no weight is "not stated".
 FATAL = frozenset(
     {
         ProblemKind.EMPTY_ID,
         ProblemKind.DUPLICATE_ID,
+        ProblemKind.SAME_ID,
         ProblemKind.BAD_ID,
         ProblemKind.BAD_KEY,
-        ProblemKind.BAD_WEIGHT,
+        *OF_WEIGHTS,
     }
 )
 
@@ -62,12 +78,21 @@ OF_TROUBLE = {
     Trouble.EMPTY: ProblemKind.EMPTY_FIELD,
     Trouble.OUT_OF_RANGE: ProblemKind.OUT_OF_RANGE,
     Trouble.NOT_A_NUMBER: ProblemKind.NOT_A_NUMBER,
+    Trouble.ZERO: ProblemKind.ZERO_WEIGHT,
+    Trouble.NEGATIVE: ProblemKind.NEGATIVE_WEIGHT,
+}
+_OF_WEIGHT = {
+    **OF_TROUBLE,
+    Trouble.UNKNOWN: ProblemKind.BAD_WEIGHT,
+    Trouble.EMPTY: ProblemKind.EMPTY_WEIGHT,
+    Trouble.OUT_OF_RANGE: ProblemKind.LARGE_WEIGHT,
+    Trouble.NOT_A_NUMBER: ProblemKind.BAD_WEIGHT,
 }
 
 
 def problem_of(variable: Variable, trouble: Trouble) -> ProblemKind:
     """The problem of a value that could not be encoded."""
-    return ProblemKind.BAD_WEIGHT if variable.role is Role.WEIGHT else OF_TROUBLE[trouble]
+    return (_OF_WEIGHT if variable.role is Role.WEIGHT else OF_TROUBLE)[trouble]
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,8 +251,8 @@ def refuse_if(
         *(f"  {problem}" for problem in listed),
     ]
     if fatal:
-        weights = any(problem.kind is ProblemKind.BAD_WEIGHT for problem in fatal)
-        ids = any(problem.kind is not ProblemKind.BAD_WEIGHT for problem in fatal)
+        weights = any(problem.kind in OF_WEIGHTS for problem in fatal)
+        ids = any(problem.kind not in OF_WEIGHTS for problem in fatal)
         needed = [*(["a usable, unique id and key"] * ids), *(["a weight above 0"] * weights)]
         lines.append(f"Records need {' and '.join(needed)}. {afterwards}".rstrip())
     else:

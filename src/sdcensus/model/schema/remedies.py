@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from sdcensus.model.schema.encoding import NO_VALUE, CodeEncoder, Trouble, fixed_point, whole_number
 from sdcensus.model.schema.file_problems import (
+    OF_WEIGHTS,
     Advice,
     Adviser,
     ProblemKind,
@@ -52,7 +53,7 @@ def value_adviser(variable: Variable, file: CensusFile, kind: ProblemKind) -> Ad
         if complete:  # settings that list values, or reach to the last of them
             remedies += trial.of_the_values(kind)
         remedy = remedies[0] if remedies else trial.usual(kind)
-        effect = Text() if kind is ProblemKind.BAD_WEIGHT else _effect(variable)
+        effect = Text() if kind in OF_WEIGHTS else _effect(variable)
         return Advice(remedy, effect)
 
     return advise
@@ -162,7 +163,7 @@ class _Trial:
         if not self._values or kind is ProblemKind.EMPTY_FIELD:
             return
         yield from self.decimal()
-        if kind is ProblemKind.BAD_WEIGHT:
+        if kind in OF_WEIGHTS:
             yield from self._decimals()
         elif kind is ProblemKind.NOT_A_NUMBER:
             yield from self._thousands()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from sdcensus.ingest.id_parts import LinkMatches
 from sdcensus.ingest.load import LoadReport
 from sdcensus.ingest.load_facts import MOST_HELD, AlikeFacts, LinkFacts, LoadFacts, VariableFacts
 from sdcensus.model.schema.file_problems import Problem
@@ -20,6 +21,7 @@ from sdcensus.report.load.blocks import (
     ShareCell,
     Words,
 )
+from sdcensus.report.load.link_rules import link_rules
 from sdcensus.report.page import PageCell, Tone
 
 #: A variable is named first if so large a share of it is "not stated".
@@ -48,7 +50,7 @@ def loaded_content(
     parts = [
         _records(facts, words),
         _changed(report.problems, words),
-        _links(facts, words),
+        _links(facts, report.links, words),
         _variables(facts, words),
         _never(facts, words),
         _weights(facts, words),
@@ -198,7 +200,7 @@ def _rows(problem: Problem, words: Words) -> str:
     return ", ".join(map(words.number, problem.rows)) + (more if problem.rows else "")
 
 
-def _links(facts: LoadFacts, words: Words) -> Part:
+def _links(facts: LoadFacts, matches: Sequence[LinkMatches], words: Words) -> Part:
     """Both directions of every link, and how many units hold how many."""
     if not facts.links:
         return Part("", ())
@@ -227,6 +229,7 @@ def _links(facts: LoadFacts, words: Words) -> Part:
         words("links"),
         (
             Listing(words("links_caption"), below_head, below),
+            *link_rules(matches, words),
             Listing(words("held_caption"), above_head, above),
             *(_sizes(link, words) for link in facts.links if not _of_families(link)),
         ),

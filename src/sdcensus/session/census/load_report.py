@@ -22,6 +22,7 @@ from sdcensus.model.secret import Secret
 from sdcensus.model.text import LANGUAGES, Text, parse_json
 from sdcensus.report.load.blocks import Content, Words
 from sdcensus.report.load.content import loaded_content, refused_content
+from sdcensus.report.load.link_rules import link_line
 from sdcensus.report.load.page import load_page
 from sdcensus.report.load.text import load_text
 from sdcensus.session.census.census import load_schema, open_store
@@ -43,13 +44,15 @@ class LoadedCensus(Confidential):
     Attributes:
         report: What the load did.
         rules: Rules that hold for all records and are not declared.
-        findings: What to look at, in the language of the report.
+        links: How the links between records were found, in the language of the report.
+        findings: What to look at, likewise.
         written: The sentence that says where the report stands; empty where none was written.
         files: The files of the report.
     """
 
     report: LoadReport
     rules: tuple[ProposedRule, ...]
+    links: tuple[str, ...]
     findings: tuple[str, ...]
     written: str
     files: tuple[Path, ...]
@@ -121,7 +124,9 @@ class LoadReporting:
         lines = [rule.toml() for rule in rules]
         content = loaded_content(report, self._spoken, rules=lines)
         files = self._write(content)
-        return LoadedCensus(report, rules, content.findings, self._written(files), files)
+        words = Words(self._spoken)
+        links = tuple(link_line(link, words) for link in report.links)
+        return LoadedCensus(report, rules, links, content.findings, self._written(files), files)
 
     @property
     def _spoken(self) -> str:
