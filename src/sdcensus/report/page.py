@@ -158,11 +158,6 @@ def code(text: str) -> Html:
     return Html(f"<code>{escape(text)}</code>")
 
 
-def code_lines(text: str) -> Html:
-    """Lines to be copied into a file."""
-    return Html(f'<pre tabindex="0"><code>{escape(text)}</code></pre>\n')
-
-
 def link(text: str, target: str) -> Html:
     """Words that lead to a file beside the page."""
     return Html(f'<a href="{escape(target)}">{inline(text)}</a>')

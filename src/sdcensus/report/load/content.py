@@ -55,7 +55,7 @@ def loaded_content(
         _never(facts, words),
         _weights(facts, words),
         _areas(facts, words),
-        _alike(facts, words),
+        _alike(report, words),
         _proposed(report, rules, words),
     ]
     return Content(
@@ -135,7 +135,9 @@ def findings(report: LoadReport, words: Words) -> Iterator[str]:
             gaps = {"number": words.number(empty), "units": words.units(geography.entity)}
             yield words("found_areas", variable=geography.variable.name, **gaps)
     for alike in facts.alike:
-        if alike.records > MANY_ALIKE * facts.rows[alike.entity]:
+        # Records that are compared with all others are alike by chance.
+        near = alike.holding is not None or alike.within is not None
+        if near and alike.records > MANY_ALIKE * facts.rows[alike.entity]:
             yield _alike_sentence(alike, words)
     yield from map(words.text, report.notes)
 
@@ -147,7 +149,12 @@ def _some(names: Sequence[str]) -> str:
 
 
 def _is_list(facts: VariableFacts) -> bool:
-    """Whether it has a code list of its own; no census has persons of every age."""
+    """Whether its codes should occur; no census has persons of every age.
+
+    Areas have a sentence of their own.
+    """
+    if facts.variable.role is Role.GEOGRAPHY:
+        return False
     return any(code.lower is None and not code.is_missing for code in facts.variable.codes)
 
 
@@ -394,9 +401,11 @@ def _areas(facts: LoadFacts, words: Words) -> Part:
     return Part(words("geography"), tuple(pieces))
 
 
-def _alike(facts: LoadFacts, words: Words) -> Part:
-    sentences = [_alike_sentence(alike, words) for alike in facts.alike]
-    return Part(words("duplicates"), (words("ids_unique"), *sentences, words("alike_note")))
+def _alike(report: LoadReport, words: Words) -> Part:
+    sentences = [_alike_sentence(alike, words) for alike in report.facts.alike]
+    if any(not spec.from_content for spec in report.schema.entities):
+        sentences.insert(0, words("ids_unique"))
+    return Part(words("duplicates"), (*sentences, words("alike_note")))
 
 
 def _alike_sentence(alike: AlikeFacts, words: Words) -> str:

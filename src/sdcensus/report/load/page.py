@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from html import escape
+
 from sdcensus.report import page as shell
 from sdcensus.report.load.blocks import (
     AreaPicture,
@@ -19,6 +21,12 @@ from sdcensus.report.page import Html, PageCell, Tile, Tone
 
 #: Bars are drawn beside shares; a whole one is so many letters wide.
 _BAR = 6
+#: Here and not in the style of all pages, which published ones share.
+_BAR_STYLE = "display:inline-block;height:.6em;margin-right:6px"
+_LINES_STYLE = (
+    "white-space:pre-wrap;line-height:1.35;background:var(--accent-soft);border-radius:8px;"
+    "padding:9px 14px"
+)
 
 
 def load_page(content: Content) -> str:
@@ -62,7 +70,7 @@ def _piece(piece: Piece, words: Words) -> str:
                 piece.caption, piece.head, rows, words=piece.words, wrapped=piece.words > 1
             )
         case SchemaLines():
-            return shell.details(words("lines"), shell.code_lines(piece.text))
+            return shell.details(words("lines"), _lines(piece.text))
         case AreaPicture():
             return _pictures(piece, words)
         case _:
@@ -87,5 +95,13 @@ def _cell(cell: Cell, words: Words) -> PageCell | str:
         return cell
     if not cell.part:
         return ""
-    bar = f'<span class="bar" style="width:{max(cell.share * _BAR, 0.1):.2f}em"></span>'
-    return PageCell(Html(f'<span class="share">{bar}{words.share(cell)}</span>'), cell.tone)
+    colour = "var(--series-1)" if cell.tone is Tone.WARN else "var(--weak)"
+    width = f"width:{max(cell.share * _BAR, 0.1):.2f}em"
+    bar = f'<span style="{_BAR_STYLE};background:{colour};{width}"></span>'
+    share = f'<span style="white-space:nowrap">{bar}{words.share(cell)}</span>'
+    return PageCell(Html(share), cell.tone)
+
+
+def _lines(text: str) -> Html:
+    """Lines to be copied into a file."""
+    return Html(f'<pre style="{_LINES_STYLE}"><code>{escape(text)}</code></pre>\n')
