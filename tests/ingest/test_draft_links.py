@@ -40,7 +40,7 @@ def write(path: Path, rows: Rows, *, delimiter: str = ",") -> Path:
 
 
 def drafted(folder: Path, *paths: Path) -> tuple[Schema, str]:
-    text = draft_schema(paths, folder / "draft", DraftOptions(language="es"))
+    text = draft_schema(paths, folder / "draft", DraftOptions(language="es")).text
     return read_schema(folder / "draft" / "schema.toml"), text
 
 
