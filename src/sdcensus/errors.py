@@ -154,7 +154,15 @@ class InputError(SdcensusError):
 
 
 class DataProblems(InputError):
-    """The census files do not fit the schema; every kind of problem is listed."""
+    """The census files do not fit the schema; every kind of problem is listed.
+
+    Attributes:
+        problems: What was found, for reports.
+    """
+
+    def __init__(self, text: str, problems: Iterable[object] = ()) -> None:
+        self.problems = tuple(problems)
+        super().__init__(text)
 
 
 class StoreError(SdcensusError):
