@@ -219,13 +219,13 @@ def _reader_pages(resolved: Resolved, products: Sequence[Finished]) -> Mapping[s
     """The page for readers, made from what is published."""
     if not resolved.output.notes:
         return {}
-    office = resolved.plan.office
+    office, census = resolved.plan.office, resolved.census.schema.census
     said = [Text.of(note) for product in products for note in product.public["notes"]]
     used = dict.fromkeys(Mark[name] for product in products for name in product.public["marks"])
     own = dict(resolved.heading.signs)
     claims = [resolved.method(of).claims() for of in resolved.units()]
     notes = PublicationNotes(
-        census=str(resolved.census.schema.census.name),
+        census=census.names or Text.of(census.name),
         office=office.name,
         legal_basis=office.legal_basis,
         contact=office.contact,
