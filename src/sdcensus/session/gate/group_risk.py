@@ -11,6 +11,8 @@ from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.quantities import share_text
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.table_spec import Measure, TableSpec
+from sdcensus.model.sentences import in_language, sentence, speak
+from sdcensus.model.spec.headings import entity_text, entity_words
 from sdcensus.report.assessment.broken_down import broken_down_lines, help_line
 from sdcensus.risk.groups.broken_down import MOST_WORK, BrokenDown, GroupNoise
 from sdcensus.risk.looks.budget import Looks, look_budget_of_tables
@@ -99,20 +101,23 @@ def measures_of(
     )
 
 
-def small_group_lines(resolved: Resolved) -> Iterator[str]:
+def small_group_lines(resolved: Resolved, language: str | None = None) -> Iterator[str]:
     """What all tables of a plan together give away, in sentences for the office."""
     # The figures of the evaluation: a sample will do where tables are very many.
     measures = measures_of(resolved, most_work=EVALUATION_WORK)
     limit = BROKEN_DOWN if resolved.policy is None else resolved.policy.broken_down
     for plan_looks in looks_of(resolved):
-        yield plan_looks.sentence
+        yield in_language(plan_looks.sentence, language)
     for measure in measures:
-        for line in broken_down_lines(measure, limit):
-            yield f"{measure.of.plural}: {line}"
+        for line in broken_down_lines(measure, limit, language):
+            units = entity_text(measure.of, language)
+            yield speak("assess.left_out.why", language, what=units, why=line)
     excuse = gate_of(resolved).excuse
-    yield from [excuse] if excuse else []
+    yield from [in_language(excuse, language)] if excuse else []
     if measures:
-        helps = help_line(measures, smallest_group_text(resolved.census, measures[0].noise))
+        helps = help_line(
+            measures, smallest_group_text(resolved.census, measures[0].noise), language
+        )
         yield from [helps] if helps else []
 
 
