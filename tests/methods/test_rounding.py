@@ -219,7 +219,7 @@ def test_for_publication_unless_draws_are_independent() -> None:
     assert RandomRounding().claims().for_publication
     independent = RandomRounding(draw="independent").claims()
     assert not independent.for_publication
-    assert any("70 repetitions" in caution for caution in independent.cautions)
+    assert any("22 repetitions" in caution for caution in independent.cautions)
     assert ConventionalRounding().claims().for_publication
     assert any("only protection" in caution for caution in ConventionalRounding().claims().cautions)
 

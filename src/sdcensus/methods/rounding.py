@@ -49,6 +49,24 @@ from sdcensus.model.spec.table_spec import TableSpec
 SMALLEST_BASE, LARGEST_BASE = 2, 100
 
 
+#: Within so many standard errors of the mean lie nine in ten draws.
+_NINE_IN_TEN = 1.645
+
+
+def repetitions_to_know(base: int) -> int:
+    """About how many independent draws make nine in ten counts known, at the worst remainder.
+
+    A draw of a count with remainder r has the variance r (base - r); the count is known where the
+    mean is nearer to it than to its neighbours.
+
+    Examples:
+        >>> repetitions_to_know(3), repetitions_to_know(5)
+        (22, 65)
+    """
+    largest = (base // 2) * (base - base // 2)
+    return round(largest * (_NINE_IN_TEN / 0.5) ** 2)
+
+
 def base_parameter(default: int) -> Parameter:
     """What results are multiples of."""
     return Parameter(
@@ -168,7 +186,8 @@ class RandomRounding(CellMethod):
         if not fixed:
             cautions.append(
                 "Every table with the same cell draws anew, and the mean of the draws is the true"
-                " count: some 70 repetitions are enough to know it."
+                f" count: after some {repetitions_to_know(self.base)} repetitions nine in ten"
+                " counts are known."
             )
         elif Lookup(self.lookup).is_set_key:
             cautions.append(SET_KEYS)

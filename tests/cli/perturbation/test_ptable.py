@@ -242,7 +242,7 @@ def test_show_tells_rows_figures_and_the_risk_of_each_look_up(run: Run) -> None:
         "Default here: definition.",
         "All counts from 3 on are treated alike.",
         "0.046 for large counts, 0.620 for empty against one",
-        "the mean of twelve orders",
+        "the mean of two hundred orders",
     ):
         assert line in answer.out
 

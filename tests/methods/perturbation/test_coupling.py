@@ -60,22 +60,18 @@ def test_ascending_intervals_give_the_printed_figures(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_twelve_scrambled_orders_give_the_printed_figures(name: str) -> None:
-    found = coupling_of(scheme(name), Lookup.SCRAMBLED)
-    assert close(found, FIGURES[name][2], (0.03, 0.03, 0.03, 0.03))
-
-
-@pytest.mark.parametrize("name", FIGURES)
 def test_printed_figures_are_what_twelve_orders_may_well_give(name: str) -> None:
-    """Single orders differ much, so means of twelve do too; twelve of 96 are a likely choice."""
+    """Single orders differ much, so means of twelve do too; ours are of many that nobody chose."""
     design = scheme(name)
     orders = [Secret(number.to_bytes(2, "big") * 16) for number in range(96)]
     of_each = np.array(
         [astuple(coupling_of(design, "scrambled", secret=secret)) for secret in orders]
     )
-    error = of_each.std(axis=0) * np.sqrt(1 / 12 + 1 / len(orders))
-    distance = np.abs(of_each.mean(axis=0) - FIGURES[name][2]) / error
-    assert distance.max() < 3
+    spread = of_each.std(axis=0)
+    printed = np.abs(of_each.mean(axis=0) - FIGURES[name][2]) / spread
+    assert printed.max() < 3 * np.sqrt(1 / 12 + 1 / len(orders))
+    shown = np.abs(of_each.mean(axis=0) - astuple(coupling_of(design, Lookup.SCRAMBLED))) / spread
+    assert shown.max() < 3 * np.sqrt(1 / 200 + 1 / len(orders))
 
 
 def by_definition(table: PerturbationTable, rows: tuple[int, int, int]) -> tuple[float, ...]:

@@ -144,7 +144,7 @@ def scrambled_sentence(summary: Summary) -> str:
     """Whose scrambled order the figures are for."""
     if summary.own_order:
         return "Scrambled: the order of the secret that was given."
-    return "Scrambled: the mean of twelve orders; with the secret, that of the office itself."
+    return "Scrambled: the mean of two hundred orders; with the secret, that of the office itself."
 
 
 def distinction_sentence(summary: Summary) -> str:
