@@ -108,6 +108,10 @@ def _variables(context: typer.Context) -> Iterator[tuple[str, str, list[str]]]:
             yield variable.name, variable.label.show(), levels
 
 
+Yes = Annotated[
+    bool,
+    typer.Option("--yes", help="Answer yes to what would be asked: write tables of many cells."),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
 Store = Annotated[
     Path,
@@ -147,6 +151,10 @@ Language = Annotated[
     typer.Option(
         "--language", "-l", metavar="LANGUAGE", help="Language of labels and sentences, such as es."
     ),
+]
+SpokenLanguage = Annotated[
+    str | None,
+    typer.Option("--language", "-l", metavar="LANGUAGE", help="Language of sentences, such as es."),
 ]
 SmallestGroup = Annotated[
     int | None,
@@ -194,6 +202,12 @@ def listed(text: str) -> list[str]:
         ['ed@parish', 'sex']
     """
     return [member.strip() for member in text.split(",") if member.strip()]
+
+
+def check_spoken(language: str | None) -> None:
+    """Refuse a language that the product does not speak."""
+    if language is not None and language not in LANGUAGES:
+        raise UnknownName("language", language, known=LANGUAGES)
 
 
 def check_language(census: Census, language: str | None) -> None:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.policy.policy import BROKEN_DOWN
 from sdcensus.model.progress import Progress, no_progress
-from sdcensus.model.quantities import share_text
+from sdcensus.model.quantities import decimal_text, share_text
 from sdcensus.model.schema.variable import Entity
-from sdcensus.model.spec.table_spec import Measure, TableSpec
-from sdcensus.model.sentences import in_language, sentence, speak
+from sdcensus.model.sentences import in_every_language, in_language, sentence, speak
 from sdcensus.model.spec.headings import entity_text, entity_words
+from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.report.assessment.broken_down import broken_down_lines, help_line
 from sdcensus.risk.groups.broken_down import MOST_WORK, BrokenDown, GroupNoise
 from sdcensus.risk.looks.budget import Looks, look_budget_of_tables
+from sdcensus.session.answer.budgets import open_budgets
 from sdcensus.session.assess.knowledge import noise_of, variance_of
 from sdcensus.session.gate.broken_down import (
     broken_down_in_tables,
@@ -23,11 +25,14 @@ from sdcensus.session.gate.broken_down import (
     smallest_group_text,
 )
 from sdcensus.session.gate.gate import GateReport, risks_of_tables
+from sdcensus.session.guard.run import read_lock
 from sdcensus.session.looks.budget import LIMIT
 from sdcensus.session.publish.resolution import Resolved
 
 #: How many units are put into cells at most, for the evaluation of a publication.
 EVALUATION_WORK = 200_000_000
+#: Menus of larger tables are not measured here: it takes long, and no noise carries them.
+MOST_DIMENSIONS = 5
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -58,17 +63,19 @@ class PlanLooks(Confidential):
     @property
     def sentence(self) -> str:
         """The figure in words."""
-        head = (
-            f"{self.of.plural}: all tables together are worth {self.looks.looks:,.1f} looks at a"
-            f" cell of {self.looks.title}"
+        head = sentence(
+            "recommend.plan_looks.head",
+            units=entity_words(self.of),
+            looks=in_every_language(partial(decimal_text, self.looks.looks, 1)),
+            title=in_every_language(self.looks.title_in),
         )
         if self.chance is None:
-            return f"{head}; cells have no noise of their own that averaging would remove."
-        short = ": the noise falls short of it" if self.short else ""
-        return (
-            f"{head}; averaging them finds its count with a chance of"
-            f" {share_text(self.chance, digits=0)}"
-            f" ({share_text(self.limit, digits=0)} are accepted){short}."
+            return sentence("recommend.plan_looks.unknown", head=head)
+        return sentence(
+            f"recommend.plan_looks.{'short' if self.short else 'chance'}",
+            head=head,
+            chance=in_every_language(partial(share_text, self.chance, digits=0)),
+            limit=in_every_language(partial(share_text, self.limit, digits=0)),
         )
 
 
@@ -99,6 +106,25 @@ def measures_of(
     return broken_down_in_tables(
         resolved.census, resolved.specs(), noise, most_work=most_work, progress=progress
     )
+
+
+def builder_cautions(resolved: Resolved) -> tuple[str, ...]:
+    """That the policy of a plan opens more than its noise carries, before anything is out.
+
+    Noise is for good: whoever opens a table builder later with stronger noise changes every
+    published number. Once something is out, nothing is said: it is too late to choose.
+    """
+    policy = resolved.policy
+    if policy is None or not 0 < (policy.limits.dimensions or 0) <= MOST_DIMENSIONS:
+        return ()
+    series = read_lock(resolved.office).series_of(resolved.census.schema.census)
+    if any(table.series == series for table in read_lock(resolved.office).tables):
+        return ()
+    methods = {spec.entity: resolved.method(spec.entity) for spec in policy.schema.entities}
+    noisy = {of: method for of, method in methods.items() if method.has_own_noise}
+    if not noisy or all(budget.met for budget in open_budgets(policy, noisy)):
+        return ()
+    return (sentence("recommend.later.closed", policy=repr(policy.name)),)
 
 
 def small_group_lines(resolved: Resolved, language: str | None = None) -> Iterator[str]:

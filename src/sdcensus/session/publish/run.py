@@ -23,7 +23,7 @@ from sdcensus.session.gate.gate import (
     refuse_publishing,
     willing_to_accept,
 )
-from sdcensus.session.gate.group_risk import gate_of, looks_of
+from sdcensus.session.gate.group_risk import builder_cautions, gate_of, looks_of
 from sdcensus.session.guard.guard import (
     REVISION_MINIMUM,
     Guard,
@@ -33,11 +33,13 @@ from sdcensus.session.guard.guard import (
     series_key_version,
     series_lookup,
 )
+from sdcensus.session.policy.small_codes import refuse_undecided
 from sdcensus.session.policy.verdict import withholds_households
 from sdcensus.session.protect.smallest_group import GroupRule
 from sdcensus.session.publish.counting import count_tables
 from sdcensus.session.publish.last_files import LastFiles, write_last_files
 from sdcensus.session.publish.product_files import Maker
+from sdcensus.session.publish.refusals import check_sizes
 from sdcensus.session.publish.resolution import Resolved, resolve
 from sdcensus.session.publish.schedule import Schedule, schedule
 from sdcensus.session.publish.workplace import (
@@ -114,6 +116,7 @@ class PublishOptions:
         restart: Throw away what an interrupted run has left.
         accept_risk: The name of who accepts that the plan would give people away, where it would.
         reason: Why; kept with the name for those who approve.
+        yes: Whether tables of very many cells are written.
     """
 
     out: str | Path | None = None
@@ -129,6 +132,7 @@ class PublishOptions:
     restart: bool = False
     accept_risk: str | None = None
     reason: str = ""
+    yes: bool = False
 
     def __post_init__(self) -> None:
         parse_bytes(self.memory, what="The memory")
@@ -175,6 +179,7 @@ def publish(
 
     Raises:
         Refused: The policy, the lock, the gate or the revision guard does not let it pass.
+        Unconfirmed: A table has very many cells, and ``yes`` was not said.
     """
     began = time.perf_counter()
     said = with_settings(options or PublishOptions(), settings)
@@ -186,6 +191,8 @@ def publish(
         census = open_parquet(said.data, engine=said.engine or "duckdb", memory_limit=limit)
     progress("checking the plan", 0.0)
     resolved = _resolved(plan, said, census)
+    if not said.yes:
+        check_sizes(resolved.products, resolved.output, resolved.census, resolved.labels)
     workplace = Workplace(resolved.published, resolved.office, resolved.publication)
     _check_published(resolved, workplace)
     with workplace.taken():
@@ -209,6 +216,8 @@ def publish(
             workplace.forget()
             guard.registry.batch().forget_others()
             return _unchanged(resolved, workplace, time.perf_counter() - began)
+        ahead = builder_cautions(resolved)
+        refuse_undecided(resolved.policy, resolved.census, resolved.specs())
         accepted = refuse_publishing(gate_of(resolved, progress), willing)
         finished = _begun(resolved, workplace, guard, said, identity)
         resumed = len(finished)
@@ -232,7 +241,7 @@ def publish(
         scans=scans,
         changed=sum(table.changed for table in changes),
         warnings=(*warnings, *nothing_to_accept(willing, accepted)),
-        cautions=(*ties, *resolved.cautions()),
+        cautions=(*ahead, *ties, *resolved.cautions()),
         seconds=time.perf_counter() - began,
         looks=tuple(looks.sentence for looks in looks_of(resolved)),
     )
