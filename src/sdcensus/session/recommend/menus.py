@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from sdcensus.errors import SpecError
 from sdcensus.model.policy.menu import finest_first
@@ -280,9 +281,7 @@ def _with_fewer(
             _menu_text(number, area),
             sentence(
                 "recommend.rejected.would_do",
-                variance=in_every_language(
-                    lambda language: written_as(f"{wanted.variance:.2g}", language)
-                ),
+                variance=in_every_language(partial(written_as, f"{wanted.variance:.2g}")),
             ),
         )
 

@@ -33,7 +33,7 @@ from sdcensus.session.recommend.menus import (
     MEAN_CELL,
     first_policy,
 )
-from sdcensus.session.recommend.noise import Noise, Rejected
+from sdcensus.session.recommend.noise import Noise, Rejected, shows_none
 from sdcensus.session.recommend.tables import (
     PRINTED_AREAS,
     TableDesign,
