@@ -20,7 +20,7 @@ from sdcensus.session.policy.code_rules import passes
 from sdcensus.session.protect.table import build_method, protect_table
 from sdcensus.session.recommend.files import write_recommendation
 from sdcensus.session.recommend.menus import MEAN_CELL
-from sdcensus.session.recommend.noise import SMALL_CELLS
+from sdcensus.session.recommend.noise import SMALL_CELLS, noise_for
 from sdcensus.session.recommend.recommendation import (
     Recommendation,
     RecommendedProduct,
@@ -28,7 +28,7 @@ from sdcensus.session.recommend.recommendation import (
     recommend,
     versions_of,
 )
-from sdcensus.session.recommend.tables import SPARSE_AREAS
+from sdcensus.session.recommend.tables import SPARSE_AREAS, has_many_small
 from sdcensus.store.in_memory import InMemoryRecords
 from sdcensus.store.secrets import write_secret
 from sdcensus.testing.island import SECRET, island, island_schema, island_store, island_units
@@ -110,9 +110,10 @@ def test_many_ones_and_twos_ask_for_noise_that_shows_none() -> None:
     )
     blocked = found.noise.design.blocked
     assert (blocked == 2) == (share / 100 > SMALL_CELLS)
-    tiny = recommend(island(10), "report")
-    assert tiny.noise.design.blocked == 2
-    assert tiny.policy.online.ones is None
+    assert noise_for(found.budgets, SMALL_CELLS + 0.01).design.blocked == 2
+    assert noise_for(found.budgets, SMALL_CELLS).design.blocked == 0
+    # Where ones and twos are seen, no table has too many of them for the policy.
+    assert blocked or not has_many_small(census, found.policy, found.tables)
 
 
 def test_sensitive_variables_stand_with_large_areas_only() -> None:
@@ -362,8 +363,11 @@ def test_one_area_is_no_area_for_a_builder() -> None:
     schema = replace(
         schema, variables=tuple(one if each is area else each for each in schema.variables)
     )
+    census = census_of(schema, 100)
+    policy = recommend(census, "builder").policy
+    assert not policy.rule_of("area").offered
     with pytest.raises(SpecError, match="No builder can be recommended"):
-        recommend(census_of(schema, 100), "builder")
+        recommend(census_of(schema, 30), "builder")
 
 
 def test_independent_noise_is_not_said_to_add_up() -> None:

@@ -129,7 +129,7 @@ def _given_away(cells: Sequence[CellFigures], language: str | None) -> Html:
             number_text(cell.published, language),
             str(cell.lower)
             if cell.lower == cell.upper
-            else speak("assess.risk.from_to", language, low=cell.lower, high=cell.upper),
+            else speak("assess.risk.from_to", language, low=str(cell.lower), high=str(cell.upper)),
             number_text(cell.true, language),
         ]
         for cell in cells

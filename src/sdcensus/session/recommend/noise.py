@@ -22,7 +22,7 @@ from sdcensus.risk.looks.chance import (
     recovery_with,
     required,
 )
-from sdcensus.session.looks.budget import LIMIT, design_for, given_away
+from sdcensus.session.looks.budget import LIMIT, design_for, given_away, needed
 
 #: From this share of ones and twos among filled cells on, none of them shall be seen.
 SMALL_CELLS = 0.25
@@ -147,6 +147,11 @@ def _why_not(
     if expected > ALPHA:
         return sentence(
             "recommend.rejected.sums", sums=_significant(expected, 2), limit=float(ALPHA)
+        )
+    if not all(needed(budget, limit).met_by(design) for budget in budgets):
+        return (
+            "its largest deviation is too likely: in some of so many sums all parts would be as far"
+            " from the truth as they can be"
         )
     if blocking and design.blocked < 2:
         return sentence("recommend.rejected.small")
