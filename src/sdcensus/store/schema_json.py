@@ -73,6 +73,8 @@ def schema_to_json(schema: Schema) -> Json:
             ]
             for universe in schema.universes
         ]
+    if schema.roles:
+        plain["roles"] = [list(role) for role in schema.roles]
     return plain
 
 
@@ -310,7 +312,13 @@ def _schema(document: Mapping[str, Any]) -> Schema:
         grids=grids,
         identities=_list(document.get("identities", []), _identity),
         universes=_list(document.get("universes", []), _universe),
+        roles=_list(document.get("roles", []), _role),
     )
+
+
+def _role(value: Any) -> tuple[str, str]:
+    role, name = _list(value, _string)
+    return role, name
 
 
 def _entity(value: Any) -> EntitySpec:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -16,6 +16,7 @@ from sdcensus.errors import Refused, SpecError
 from sdcensus.model.plan.plan import PlannedIndicator, PlannedTable, PlanOutput
 from sdcensus.model.plan.vocabulary import INDICATOR_KINDS, IndicatorKind
 from sdcensus.model.published.table_format import table_format
+from sdcensus.model.schema.roles import variable_for
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.axis import parse_axis
@@ -95,6 +96,20 @@ class AgainstSchema:
             return
         if self._fits(path, table.of, table.by, table.universe, measure=table.measure):
             self._fits((*path, "measure"), table.of, (), both(table.universe, table.share))
+
+    def with_variable(
+        self, indicator: PlannedIndicator, path: KeyPath, roles: Mapping[str, str]
+    ) -> PlannedIndicator:
+        """An indicator with the variable that it needs, where the plan does not name it there."""
+        role = INDICATOR_KINDS[indicator.kind].role
+        both_sides = indicator.numerator and indicator.denominator
+        if role is None or indicator.variable or both_sides:
+            return indicator
+        try:
+            return replace(indicator, variable=variable_for(role, self.schema, roles).name)
+        except SpecError as error:
+            self.mistakes.add(path, str(error))
+            return indicator
 
     def indicator(self, one: PlannedIndicator, path: KeyPath, *, faulty: bool) -> None:
         """The same for an indicator."""

@@ -26,6 +26,7 @@ from sdcensus.documents.plan.sections import (
 )
 from sdcensus.documents.plan.text import plan_text
 from sdcensus.documents.plan.workbook import plan_sheets
+from sdcensus.documents.schema.roles import read_roles
 from sdcensus.documents.schema.sections import SectionType, read_section
 from sdcensus.documents.toml.lines import KeyPath, read_toml
 from sdcensus.documents.toml.mistakes import Document, Languages, Mistakes
@@ -49,7 +50,7 @@ from sdcensus.model.spec.table_spec import Measure
 __all__ = ["SchemaOf", "plan_from_document", "plan_text", "read_plan"]
 
 _HEAD = ("store", "programme", "tables", "mapping")
-_TABLES = ("table", "indicator", "office", "protect", "policy", "output")
+_TABLES = ("table", "indicator", "roles", "office", "protect", "policy", "output")
 #: Settings that look like something else that users know, and what to do instead.
 _ELSEWHERE = {
     "secret": "a secret never stands in a document; name its file by --secret FILE or by"
@@ -102,6 +103,7 @@ class _Reader:
         self.names = PlanNames({}, self.mistakes)
         self.languages = Languages()
         self.against: AgainstSchema | None = None
+        self.roles: Mapping[str, str] = {}
 
     def read(self) -> Plan:
         known = (*_HEAD, *_TABLES)
@@ -113,6 +115,8 @@ class _Reader:
         head = self._head()
         self._find_schema(head)
         tables = tuple(self._tables())
+        schema = self.against.schema if self.against is not None else None
+        self.roles = dict(read_roles(self.data.get("roles", {}), schema, self.mistakes))
         indicators = tuple(self._indicators())
         if not any(name in self.data for name in ("table", "indicator", "programme", "tables")):
             self.mistakes.add(
@@ -242,6 +246,7 @@ class _Reader:
                 decimals=section.decimals,
             )
             if self.against is not None:
+                indicator = self.against.with_variable(indicator, path, self.roles)
                 self.against.indicator(indicator, path, faulty=bool(section.faulty))
             yield indicator
 

@@ -12,6 +12,7 @@ from sdcensus.documents.schema.keys import (
     read_keys,
     resolved_condition,
 )
+from sdcensus.documents.schema.roles import read_roles
 from sdcensus.documents.schema.sections import (
     CensusSection,
     IdentitySection,
@@ -30,7 +31,10 @@ from sdcensus.model.schema.variable import Entity, Variable
 from sdcensus.model.spec.record_sets import is_product
 from sdcensus.model.text import Text
 
-_TABLES = ("census", "files", "entity", "keys", "impossible", "identity", "universe", "variable")
+_TABLES = (
+    *("census", "files", "entity", "keys", "impossible", "identity", "universe", "variable"),
+    "roles",
+)
 _NEEDED = {
     "census": 'add [census] with name = "…"',
     "files": "add an entry such as [files.person]",
@@ -90,8 +94,11 @@ def schema_from_document(document: TomlDocument) -> Schema:
     described = with_universes(
         data.get("universe", {}), described, variables.broken, languages, mistakes
     )
+    # A variable with mistakes of its own is none that nobody knows.
+    known = None if variables.broken else described
+    roles = read_roles(data.get("roles", {}), known, mistakes)
     mistakes.raise_if_any()
-    return replace(described, keys=keys, impossible=impossible, identities=identities)
+    return replace(described, keys=keys, impossible=impossible, identities=identities, roles=roles)
 
 
 def _census(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from sdcensus.model.published.table import Mark
+from sdcensus.model.schema.roles import IndicatorRole
 
 #: Programmes of tables that others define, by name.
 PROGRAMME_NAMES: tuple[str, ...] = ("eu-2021",)
@@ -37,6 +38,7 @@ class IndicatorKind:
         needs: Settings without which it says nothing.
         takes: Settings that it may have besides.
         numeric: Whether its variable must stand for numbers.
+        role: What its variable is, where none is named.
     """
 
     name: str
@@ -44,6 +46,7 @@ class IndicatorKind:
     needs: tuple[str, ...] = ()
     takes: tuple[str, ...] = ()
     numeric: bool = False
+    role: IndicatorRole | None = None
 
     @property
     def settings(self) -> tuple[str, ...]:
@@ -75,12 +78,20 @@ INDICATOR_KINDS: Mapping[str, IndicatorKind] = MappingProxyType(
                 "median", "the middle value of a variable of numbers", ("variable",), numeric=True
             ),
             IndicatorKind("mean", "the mean of a variable of numbers", ("variable",), numeric=True),
-            IndicatorKind("median-age", "the middle age", (), ("variable",), numeric=True),
+            IndicatorKind(
+                "median-age",
+                "the middle age",
+                (),
+                ("variable",),
+                numeric=True,
+                role=IndicatorRole.AGE,
+            ),
             IndicatorKind(
                 "sex-ratio",
                 "men per so many women",
                 (),
                 ("variable", "numerator", "denominator", "per"),
+                role=IndicatorRole.SEX,
             ),
             IndicatorKind(
                 "dependency-ratio",
@@ -88,6 +99,7 @@ INDICATOR_KINDS: Mapping[str, IndicatorKind] = MappingProxyType(
                 (),
                 ("variable", "numerator", "denominator", "per"),
                 numeric=True,
+                role=IndicatorRole.AGE,
             ),
             IndicatorKind("average-household-size", "people in households for each household"),
         )

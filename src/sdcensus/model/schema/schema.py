@@ -277,6 +277,7 @@ class Schema:
     files: tuple[CensusFile, ...] = ()
     identities: tuple[UnitIdentity, ...] = ()
     universes: tuple[DeclaredUniverse, ...] = ()
+    roles: tuple[tuple[str, str], ...] = ()
     _by_name: MappingProxyType[str, Variable] = field(init=False, repr=False, compare=False)
     _made: dict[Callable[..., object], Any] = field(
         init=False, repr=False, compare=False, default_factory=dict

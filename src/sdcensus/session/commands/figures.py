@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sdcensus.errors import QuestionError, Sentence, SpecError, told
+from sdcensus.model.plan.vocabulary import INDICATOR_KINDS
+from sdcensus.model.schema.roles import variable_for
 from sdcensus.model.schema.variable import Variable
 from sdcensus.model.spec.headings import universe_text
 from sdcensus.model.spec.predicate import Condition, Name, Reference
@@ -102,11 +104,12 @@ class Indicators:
         """The variable of a figure: the one that is named, or the one that its kind stands for."""
         if one.of is not None:
             return self.names.find(one.of)
-        default = {"sex-ratio": "sex", "dependency-ratio": "age", "median-age": "age"}
-        if one.kind.text not in default:
+        role = INDICATOR_KINDS[one.kind.text].role
+        if role is None:
             return None
-        name = default[one.kind.text]
-        if name not in {each.name for each in self.names.schema.variables}:
+        try:
+            name = variable_for(role, self.names.schema).name
+        except SpecError:
             refuse(
                 self.source,
                 one.kind.at,
@@ -115,7 +118,7 @@ class Indicators:
                     "{kind} needs a variable, and this census has none called {name!r}. Name it:"
                     " {kind} OF person.variable.",
                     kind=one.kind.text,
-                    name=name,
+                    name=role.value,
                 ),
             )
         return self.names.find(Reference(None, Name(name, one.kind.at), at=one.kind.at))

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from sdcensus.errors import SpecError
 from sdcensus.model.plan.plan import PlannedIndicator, PlannedTable
+from sdcensus.model.plan.vocabulary import INDICATOR_KINDS
 from sdcensus.model.published.delivery import (
     DeliveredAxis,
     DeliveredTable,
@@ -19,6 +20,7 @@ from sdcensus.model.published.delivery import (
     delivered_cells,
 )
 from sdcensus.model.published.figures import Counted, Figures, quotient
+from sdcensus.model.schema.roles import variable_for
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity, Level, Variable
 from sdcensus.model.spec.axis import Axis, make_axis, parse_axis
@@ -146,11 +148,14 @@ class _Asked:
         self.planned, self.schema = planned, schema
         self.by = tuple(parse_axis(text, schema.variable) for text in planned.by)
 
-    def variable(self, default: str = "") -> Variable:
-        name = self.planned.variable or default
-        if not name:
+    def variable(self) -> Variable:
+        """The variable that is named, or the one that has the role which the kind needs."""
+        role = INDICATOR_KINDS[self.planned.kind].role
+        if self.planned.variable:
+            return self.schema.variable(self.planned.variable)
+        if role is None:
             raise SpecError("name the variable: variable = ...")
-        return self.schema.variable(name)
+        return variable_for(role, self.schema)
 
     def sides(self) -> tuple[Universe | None, Universe | None]:
         """The conditions above and below the line, where they are given."""
@@ -239,7 +244,7 @@ def _ratio(asked: _Asked) -> FiguresProduct:
 
 
 def _sex_ratio(asked: _Asked) -> FiguresProduct:
-    planned, variable = asked.planned, asked.variable("sex")
+    planned, variable = asked.planned, asked.variable()
     above, below = asked.sides()
     level = variable.level()
     return _quotient(
@@ -248,7 +253,7 @@ def _sex_ratio(asked: _Asked) -> FiguresProduct:
 
 
 def _dependency_ratio(asked: _Asked) -> FiguresProduct:
-    planned, name = asked.planned, asked.variable("age").name
+    planned, name = asked.planned, asked.variable().name
     above, below = asked.sides()
     return _quotient(
         asked,
@@ -301,7 +306,7 @@ def _distribution(asked: _Asked) -> FiguresProduct:
 
 def _of_numbers(asked: _Asked) -> FiguresProduct:
     planned = asked.planned
-    variable = asked.variable("age" if planned.kind == "median-age" else "")
+    variable = asked.variable()
     level = variable.level() if variable.codes else Level(variable.name, (), ())
     figure = of_numbers(planned.kind, variable, level, planned.decimals)
     return asked.product(asked.spec((make_axis(variable, [level], total=False),)), figure)

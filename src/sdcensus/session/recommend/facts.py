@@ -12,13 +12,10 @@ from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.policy.menu import finest_first
 from sdcensus.model.policy.policy import area_variables
+from sdcensus.model.schema.roles import IndicatorRole, variable_for
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity, Level, Variable
 from sdcensus.session.census.census import Census
-
-#: Names of variables in the languages of our users, without case. The first one that fits is it.
-_SEX = ("sex", "sexo", "sexe", "gender", "genero", "género", "genre", "geslacht")
-_AGE = ("age", "edad", "âge", "idade", "leeftijd")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -108,8 +105,8 @@ def facts_of(census: Census) -> Facts:
         units,
         areas,
         variables,
-        _named(variables, _SEX),
-        _named(variables, _AGE),
+        _playing(IndicatorRole.SEX, schema, variables),
+        _playing(IndicatorRole.AGE, schema, variables),
         tuple(level for level in levels if level not in areas),
     )
 
@@ -172,11 +169,12 @@ def _count(census: Census, of: Entity) -> int:
     return int(census.tabulate(of=of).held_for("a total").count.sum())
 
 
-def _named(variables: tuple[Variable, ...], names: tuple[str, ...]) -> Variable | None:
-    """A variable by its name, or by its label in any language."""
-    for name in names:
-        for variable in variables:
-            texts = [variable.name, *(text for _, text in variable.label.by_language)]
-            if name in {text.casefold() for text in texts}:
-                return variable
-    return None
+def _playing(
+    role: IndicatorRole, schema: Schema, variables: tuple[Variable, ...]
+) -> Variable | None:
+    """The variable that has a role, if such units have it."""
+    try:
+        variable = variable_for(role, schema)
+    except SpecError:
+        return None
+    return variable if variable in variables else None
