@@ -312,11 +312,11 @@ def _schema(document: Mapping[str, Any]) -> Schema:
         grids=grids,
         identities=_list(document.get("identities", []), _identity),
         universes=_list(document.get("universes", []), _universe),
-        roles=_list(document.get("roles", []), _role),
+        roles=_list(document.get("roles", []), _named_role),
     )
 
 
-def _role(value: Any) -> tuple[str, str]:
+def _named_role(value: Any) -> tuple[str, str]:
     role, name = _list(value, _string)
     return role, name
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from sdcensus.kernels.text.letters import plain_letters
+from sdcensus.model.letters import plain_letters
 from sdcensus.model.quantities import decimal_text, number_text, share_text
 from sdcensus.model.text import LANGUAGES
 from tests.web.browser.building import Builder

@@ -1,4 +1,4 @@
-"""Cells as lines of text, and letters as people search for them.
+"""Cells as lines of text.
 
 Many cells at once, for writers of files. What stands in a file is decided in ``formats/write``.
 """

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
 from sdcensus.errors import SpecError, unknown
-from sdcensus.kernels.text.letters import plain_letters
+from sdcensus.model.letters import plain_letters
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Variable
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import Sentence, SpecError, UnknownName, told, unknown
-from sdcensus.kernels.text.letters import plain_letters
+from sdcensus.model.letters import plain_letters
 from sdcensus.model.text import Text
 
 

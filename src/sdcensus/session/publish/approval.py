@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from sdcensus.errors import InputError, Refused, SpecError
-from sdcensus.kernels.text.letters import plain_letters
+from sdcensus.model.letters import plain_letters
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.lock import LOCK_FILE
 from sdcensus.session.gate.gate import AcceptedRisk

@@ -9,7 +9,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from sdcensus.kernels.text.letters import plain_letters
+from sdcensus.model.letters import plain_letters
 from sdcensus.model.schema.variable import Code, Level, Variable
 from sdcensus.model.spec.headings import variable_heading
 from sdcensus.session.answer import OfferedPopulation, OfferedVariable, level_label

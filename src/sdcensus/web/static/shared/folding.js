@@ -1,6 +1,6 @@
 // @ts-check
 // Texts as somebody searches for them: without accents, small, in their plainest form. The server
-// does the same (``plain_letters`` in kernels/text/letters.py), so that both find alike.
+// does the same (``plain_letters`` in model/letters.py), so that both find alike.
 
 /** Letters that are one sign, as people write them without it. @type {Record<string, string>} */
 const PLAIN = {

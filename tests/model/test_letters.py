@@ -7,7 +7,7 @@ import unicodedata
 import pytest
 from hypothesis import given, strategies as st
 
-from sdcensus.kernels.text.letters import plain_letters
+from sdcensus.model.letters import plain_letters
 
 
 @pytest.mark.parametrize(
