@@ -283,7 +283,7 @@ def test_empty_fields_get_a_meaning(tmp_path: Path) -> None:
 
 
 def test_every_guess_says_so(tmp_path: Path) -> None:
-    text = draft_schema([write_csv(tmp_path / "persons.csv", PERSONS)], tmp_path / "draft")
+    text = draft_schema([write_csv(tmp_path / "persons.csv", PERSONS)], tmp_path / "draft").text
     assert text == (tmp_path / "draft" / "schema.toml").read_text(encoding="utf-8")
     assert text.count("guessed") >= 8
 

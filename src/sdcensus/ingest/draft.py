@@ -8,19 +8,36 @@ from __future__ import annotations
 import codecs
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, count
 from pathlib import Path
 
 from sdcensus.errors import InputError, OutputError
-from sdcensus.ingest.draft_columns import identifying, profiles_of
+from sdcensus.ingest.dictionaries.census_columns import CensusColumns
+from sdcensus.ingest.dictionaries.check import DictionaryCheck, check_dictionary
+from sdcensus.ingest.dictionaries.matching import Matches, match
+from sdcensus.ingest.dictionaries.opening import (
+    DictionaryOptions,
+    columns_named,
+    is_table,
+    open_dictionary,
+)
+from sdcensus.ingest.draft_columns import Profile, identifying, profiles_of
 from sdcensus.ingest.draft_guesses import concepts, may_identify_units
 from sdcensus.ingest.draft_text import DraftFile, SchemaWriter
 from sdcensus.ingest.draft_words import Concept, entity_named
 from sdcensus.ingest.readers import open_reader
+from sdcensus.ingest.readers.csdb import read_csdb_dictionary
 from sdcensus.ingest.readers.dcf import read_dictionary
-from sdcensus.model.schema.source import FORMAT_OF_ENDING, FileFormat, FileSource
+from sdcensus.model.schema.source import (
+    FORMAT_OF_ENDING,
+    FileFormat,
+    FileSource,
+    is_cspro_database,
+)
 from sdcensus.model.schema.variable import Entity
 
 SCHEMA_FILE = "schema.toml"
+CHECK_FILE = "dictionary-check.txt"
 _TEXT_FORMATS = frozenset({FileFormat.CSV, FileFormat.FIXED, FileFormat.CSPRO, FileFormat.REDATAM})
 
 
@@ -34,23 +51,29 @@ class DraftOptions:
     decimal: str | None = None
     sheet: str | None = None
     layout: Path | None = None
-    dictionary: Path | None = None
-    language: str = "en"
+    dictionaries: tuple[Path, ...] = ()
+    dictionary_columns: tuple[str, ...] = ()
+    language: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DraftText:
+    """The text of a first schema and, if there were dictionaries, how they fit the files."""
+
+    text: str
+    check: DictionaryCheck | None = None
 
 
 def draft_schema(
     paths: Sequence[Path], folder_out: Path, options: DraftOptions | None = None
-) -> str:
+) -> DraftText:
     """Look at census files and write a first schema with its code lists.
 
     Args:
         paths: The files; those with the same columns are taken as parts of one.
-        folder_out: Where ``schema.toml`` and the folder ``codes`` are written. Files that exist
-            already are never overwritten.
+        folder_out: Where ``schema.toml``, the folder ``codes`` and the check of dictionaries are
+            written. Files that exist already are never overwritten.
         options: How to read the files, as far as it cannot be seen from them.
-
-    Returns:
-        The text of the schema.
 
     Raises:
         InputError: A file cannot be read.
@@ -59,13 +82,26 @@ def draft_schema(
     if not paths:
         raise InputError("No file was given. Name one or more census files.")
     options = options or DraftOptions()
-    files = _named(_opened(paths, options))
+    if options.dictionary_columns and not any(map(is_table, options.dictionaries)):
+        raise InputError("Columns of a dictionary were named, but no dictionary that is a table.")
+    opened = _opened(paths, options)
+    matches = _described(opened, options)
+    files = _named(opened)
     for file in files:
         file.id = _id_of(file, files)
-    writer = SchemaWriter(folder_out, options.language)
+    if matches is None:
+        writer = SchemaWriter(folder_out, [options.language or "en"])
+        text = writer.schema(files)
+        _write_all(folder_out, {SCHEMA_FILE: text, **writer.code_lists})
+        return DraftText(text)
+    main = options.language or matches.dictionary.language or "en"
+    languages = dict.fromkeys([main, *matches.dictionary.languages])
+    writer = SchemaWriter(folder_out, list(languages), matches.entries)
     text = writer.schema(files)
-    _write_all(folder_out, {SCHEMA_FILE: text, **writer.code_lists})
-    return text
+    check = check_dictionary(_columns(opened), matches, writer.guesses)
+    contents = {SCHEMA_FILE: text, **writer.code_lists, CHECK_FILE: check.text()}
+    _write_all(folder_out, contents)
+    return DraftText(text, check)
 
 
 # ---------------------------------------------------------------- looking at the files
@@ -81,7 +117,8 @@ def _opened(paths: Sequence[Path], options: DraftOptions) -> list[DraftFile]:
             if twin is not None:
                 twin.source = replace(twin.source, paths=(*twin.source.paths, *source.paths))
             else:
-                files.append(DraftFile(source, source.record or path.stem, reader, {}))
+                title = _free_title(source.record or path.stem, files)
+                files.append(DraftFile(source, title, reader, {}))
     for file in files:
         file.reader = open_reader(file.source)
         file.profiles = profiles_of(file.reader)
@@ -92,6 +129,39 @@ def _opened(paths: Sequence[Path], options: DraftOptions) -> list[DraftFile]:
         if file not in filled and (file.source.record is None or not filled):
             raise InputError(f"{file.reader.name} has no records, so there is nothing to look at.")
     return filled
+
+
+def _free_title(title: str, files: Sequence[DraftFile]) -> str:
+    """A title that no other file has."""
+    taken = {file.title for file in files}
+    numbered = (f"{title} ({number})" for number in count(2))
+    return next(name for name in chain([title], numbered) if name not in taken)
+
+
+def _columns(files: Sequence[DraftFile]) -> dict[str, dict[str, Profile]]:
+    return {file.title: file.profiles for file in files}
+
+
+def _described(files: Sequence[DraftFile], options: DraftOptions) -> Matches | None:
+    """What dictionaries say about the columns; those of CSPro files are among them."""
+    paths = [*options.dictionaries]
+    for file in files:
+        if file.source.format is FileFormat.CSPRO:
+            inside = [path for path in file.source.paths if is_cspro_database(path)]
+            beside = [] if file.source.dictionary is None else [file.source.dictionary]
+            paths += inside or beside
+    if not paths:
+        return None
+    names = {title: tuple(profiles) for title, profiles in _columns(files).items()}
+    reading = DictionaryOptions(
+        columns=columns_named(options.dictionary_columns),
+        language=options.language,
+        encoding=options.encoding,
+        files=CensusColumns(names),
+        alone=sum(map(is_table, options.dictionaries)) == 1,
+    )
+    unique = {path.absolute(): path for path in paths}
+    return match(_columns(files), [open_dictionary(path, reading) for path in unique.values()])
 
 
 def _same_file_kind(file: DraftFile, source: FileSource, names: list[str]) -> bool:
@@ -106,6 +176,11 @@ def _same_file_kind(file: DraftFile, source: FileSource, names: list[str]) -> bo
 def _sources(path: Path, options: DraftOptions) -> Iterator[FileSource]:
     """How to read a file; a CSPro file is read once for each type of record."""
     form = options.format or FORMAT_OF_ENDING.get(path.suffix.lower())
+    if path.suffix.lower() == ".zip" and form is None:
+        raise InputError(
+            f"{path}: an archive is no census file. Unpack it and name its files; of an export of"
+            " Survey Solutions, give the archive as --dictionary as well."
+        )
     if form is None:
         known = ", ".join(FileFormat)
         raise InputError(
@@ -122,19 +197,31 @@ def _sources(path: Path, options: DraftOptions) -> Iterator[FileSource]:
         decimal=options.decimal or ".",
         sheet=options.sheet,
         layout=options.layout,
-        dictionary=options.dictionary,
     )
     if form is not FileFormat.CSPRO:
         yield source
         return
-    if source.dictionary is None and path.with_suffix(".dcf").is_file():
-        source = replace(source, dictionary=path.with_suffix(".dcf"))
+    if is_cspro_database(path):
+        for record in read_csdb_dictionary(path).records:
+            yield replace(source, encoding="utf-8", record=record.name)
+        return
+    source = replace(source, dictionary=_cspro_dictionary(path, options.dictionaries))
     if source.dictionary is None:
         raise InputError(
             f"{path}: a CSPro file needs its dictionary. Put {path.stem}.dcf beside it, or name it."
         )
     for record in read_dictionary(source.dictionary, encoding).records:
         yield replace(source, record=record.name)
+
+
+def _cspro_dictionary(path: Path, dictionaries: Sequence[Path]) -> Path | None:
+    """The dictionary of a CSPro text file: the one that was given, or the one beside it."""
+    given = [file for file in dictionaries if file.suffix.lower() == ".dcf"]
+    named = [file for file in given if file.stem.lower() == path.stem.lower()]
+    beside = path.with_suffix(".dcf")
+    if named or len(given) == 1:
+        return (named or given)[0]
+    return beside if beside.is_file() else None
 
 
 def _encoding(path: Path) -> str:

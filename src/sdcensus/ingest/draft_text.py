@@ -6,13 +6,15 @@ import csv
 import io
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, count
 from pathlib import Path
 
 from sdcensus.documents.schema.universes import universe_lines
 from sdcensus.documents.toml.text import toml, toml_key
+from sdcensus.ingest.dictionaries.entries import DictionaryVariable
+from sdcensus.ingest.dictionaries.ranges import take_over_range
 from sdcensus.ingest.draft_columns import Profile
 from sdcensus.ingest.draft_guesses import Guess, concepts, guess, may_be_geography
 from sdcensus.ingest.draft_words import (
@@ -53,9 +55,24 @@ class DraftFile:
 class SchemaWriter:
     """Writes the text of the schema and collects its code lists."""
 
-    def __init__(self, folder: Path, language: str) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        languages: Sequence[str],
+        entries: Mapping[tuple[str, str], DictionaryVariable] | None = None,
+    ) -> None:
+        """Begin a schema.
+
+        Args:
+            folder: Where it will be written.
+            languages: The languages of its labels, the main one first.
+            entries: What dictionaries say, by title of the file and name of the column.
+        """
         self.folder = folder
-        self.language = language
+        self.language = languages[0]
+        self.languages = list(languages)
+        self.entries = entries or {}
+        self.guesses: dict[tuple[str, str], Guess] = {}
         self.code_lists: dict[str, str] = {}
         self._names: set[str] = set()
         self._geography_name = ""
@@ -96,7 +113,7 @@ class SchemaWriter:
             f"code = {toml(code or 'CENSUS')}  # guessed: goes into every record key. Settle it"
             " before the first load",
             "# reference_date = 2021-04-01",
-            f"languages = [{toml(self.language)}]",
+            f"languages = {toml(self.languages)}",
             "",
         )
 
@@ -168,6 +185,10 @@ class SchemaWriter:
 
     def _variable(self, file: DraftFile, profile: Profile, *, is_geography: bool) -> None:
         guessed = guess(profile, in_id=profile.name in file.id, geography=is_geography)
+        entry = self.entries.get((file.title, profile.name))
+        if entry is not None:
+            take_over_range(guessed, profile, entry)
+        self.guesses[file.title, profile.name] = guessed
         if guessed.left_out:
             self._note([f"The column {profile.name!r} of {file.name} is left out: it is empty."])
             self._say("")
@@ -186,12 +207,12 @@ class SchemaWriter:
         self._say(f"[variable.{toml_key(name)}]", f"file = {toml(file.name)}")
         if name != profile.name:
             self._say(f"column = {toml(profile.name)}")
-        if _plain(profile.column.label):
-            self._say(f"label = {toml(_plain(profile.column.label))}")
+        if label := self._spoken(profile.column.label, entry.label if entry else Text()):
+            self._say(f"label = {toml(label)}")
         if guessed.role is not None:
             self._say(f"role = {toml(guessed.role.value)}")
         if guessed.codes is not None:
-            self._codes(name, guessed)
+            self._codes(name, guessed, entry)
         if guessed.range is not None:
             self._say(f"range = [{guessed.range[0]}, {guessed.range[1]}]")
         if guessed.continuous:
@@ -232,16 +253,31 @@ class SchemaWriter:
                     DeclaredUniverse(name=universe, condition=condition, label=spoken)
                 )
 
-    def _codes(self, name: str, made: Guess) -> None:
-        codes = {code: _plain(label) or code for code, label in (made.codes or {}).items()}
+    def _spoken(self, label: str, text: Text) -> str | dict[str, str]:
+        """A label, in all languages that a dictionary has it in."""
+        texts = {language: _plain(words) for language, words in text.by_language if words.strip()}
+        if set(texts) <= {self.language}:
+            return texts.get(self.language, "") or _plain(label)
+        return {language: texts[language] for language in self.languages if language in texts}
+
+    def _codes(self, name: str, made: Guess, entry: DictionaryVariable | None) -> None:
+        texts = {code.code: code.label for code in entry.codes} if entry else {}
+        codes = {
+            code: self._spoken(label, texts.get(code, Text())) or code
+            for code, label in (made.codes or {}).items()
+        }
         if len(codes) <= _INLINE_CODES:
             pairs = ", ".join(f"{toml(code)} = {toml(label)}" for code, label in codes.items())
             self._say(f"codes = {{ {pairs} }}")
             return
         stream = io.StringIO(newline="")
         table = csv.writer(stream, lineterminator="\n")
-        table.writerow(["code", "label", "parent"])
-        table.writerows([code, label, ""] for code, label in codes.items())
+        others = self.languages[1:]
+        table.writerow(["code", "label", *(f"label_{language}" for language in others), "parent"])
+        for code, label in codes.items():
+            spoken = {self.language: label} if isinstance(label, str) else label
+            labels = [spoken.get(language, "") for language in self.languages]
+            table.writerow([code, *labels, ""])
         path = f"codes/{name}.csv"
         self.code_lists[path] = stream.getvalue()
         self._say(f"codes = {toml(path)}")

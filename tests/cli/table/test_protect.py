@@ -389,8 +389,13 @@ def test_very_many_cells_are_written_only_with_yes(
     assert "--yes" in answer.err
     assert not out.exists()
     asked: list[str] = []
+
+    def refuse(question: str, **settings: object) -> bool:
+        asked.append(question)
+        return False
+
     monkeypatch.setattr("sdcensus.cli.shared.questions.can_answer", lambda: True)
-    monkeypatch.setattr("typer.confirm", lambda question, **_: bool(asked.append(question)))
+    monkeypatch.setattr("typer.confirm", refuse)
     assert run(*words).code == 4
     assert asked == ["Go on?"]
     assert not out.exists()

@@ -652,4 +652,4 @@ def test_mistakes_in_the_dictionary_are_named(
 def test_a_database_of_cspro_is_recognised(tmp_path: Path) -> None:
     path = _write(tmp_path, NEW, DATA)
     path.write_bytes(b"SQLite format 3\0" + b"\0" * 100)
-    assert "export it as text" in refusal(path, record="PERSON")
+    assert "has the ending .csdb" in refusal(path, record="PERSON")

@@ -49,10 +49,10 @@ def test_what_nobody_has_decided_is_not_published(office: Office) -> None:
     assert not office.published.exists()
     # Whoever checks the plan is told, and a builder does not open either.
     assert check_plan(office.plan).undecided[0] == said.splitlines()[0]
+    policy = office.folder / "policy.toml"
+    obey(office, RULE.replace("[online]", "[online]\nrecovery = 0.9"))
     with pytest.raises(Refused, match="that nobody has decided"):
-        open_service(
-            office.store, office.folder / "policy.toml", plan=office.plan, secret=office.secret
-        )
+        open_service(office.store, policy, plan=office.plan, secret=office.secret)
 
 
 def test_the_proposed_decision_helps(office: Office) -> None:

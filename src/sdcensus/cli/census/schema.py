@@ -27,6 +27,7 @@ app = command_group(
     epilog=examples(
         "sdcensus schema draft persons.sav --out census",
         "sdcensus schema draft persons.csv households.csv --out census",
+        "sdcensus schema draft persons.csv --dictionary dictionary.xlsx --out census",
         "sdcensus schema draft census.dat --dictionary census.dcf --out census",
     ),
 )
@@ -69,21 +70,41 @@ def draft(
         ),
     ] = None,
     dictionary: Annotated[
-        Path | None,
-        typer.Option("--dictionary", metavar="FILE", help="Dictionary (.dcf) of a CSPro file."),
+        list[Path] | None,
+        typer.Option(
+            "--dictionary",
+            metavar="FILE",
+            help="What columns and codes mean: a csv or xlsx table, CSPro (.dcf, .csdb), SPSS or"
+            " Stata (.sav, .dta, .sps, .do), DDI (.xml), a Survey Solutions export (.zip). Give it"
+            " several times for several files.",
+        ),
+    ] = None,
+    dictionary_columns: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--dictionary-columns",
+            metavar="ROLE=HEADING,...",
+            help="Columns of a dictionary that is a table, where they are not recognised:"
+            " variable=Campo,value=Clave,value_label=Texto. Roles: variable, label, value,"
+            " value_label (label:es for a language), table, min, max, range, missing, list.",
+        ),
     ] = None,
     language: Annotated[
-        str,
+        str | None,
         typer.Option(
-            "--language", "-l", metavar="LANGUAGE", help="Language of labels in the files."
+            "--language",
+            "-l",
+            metavar="LANGUAGE",
+            help="Language of labels, such as es, where files do not tell it.",
         ),
-    ] = "en",
+    ] = None,
     quiet: Quiet = False,
 ) -> None:
     """Write a first schema by looking at census files. Never overwrites a file.
 
-    Labels and code lists in SPSS, Stata, SAS and CSPro files are taken over. What was guessed is
-    marked in the schema: check it, complete it, and load.
+    Labels and code lists in SPSS, Stata, SAS and CSPro files and in dictionaries are taken over.
+    Codes that a dictionary lacks, and those that never occur, are listed beside the schema. What
+    was guessed is marked in the schema: check it, complete it, and load.
     """
     from sdcensus.session.census.schema_draft import draft as draft_schema
 
@@ -98,7 +119,8 @@ def draft(
             decimal=decimal,
             sheet=sheet,
             layout=layout,
-            dictionary=dictionary,
+            dictionaries=dictionary or [],
+            dictionary_columns=dictionary_columns or [],
             language=language,
         )
     lists = len(draft.code_lists)
@@ -108,6 +130,11 @@ def draft(
         _show_schema(output, draft.schema)
     else:
         output.say(f"It must be completed before it can be used: {draft.mistakes}")
+    if draft.check is not None:
+        output.say("\nDictionary", style="bold")
+        for line in draft.check.summary():
+            output.say(line)
+        output.say(f"In full: {draft.check_file}")
     if draft.guesses:
         output.say(
             f"\nLines of the schema with a guess: {draft.guesses}. Look for the word 'guessed'."

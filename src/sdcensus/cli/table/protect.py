@@ -152,7 +152,6 @@ def protect(
     from sdcensus.model.spec.headings import heading_in
     from sdcensus.session.census.census import open_census
     from sdcensus.session.protect import own_groups, table as session
-    from sdcensus.session.protect.detail import sparse_figures
 
     output = Output(quiet=quiet)
     files = session.ProtectedFiles(
@@ -210,11 +209,7 @@ def protect(
     if explain:
         _say_claims(output, claims)
     _say_files(output, written, files, shown=shown)
-    sparse = sparse_figures(protected.audit.cube)
-    if sparse is not None and sparse.is_sparse:
-        output.note(f"caution: {sparse.sentence}")
-    for caution in claims.cautions:
-        output.note(f"caution: {caution}")
+    _say_cautions(output, protected, claims)
 
 
 def _check_groups(
@@ -300,3 +295,14 @@ def _say_claims(output: Output, claims: Claims) -> None:
     output.say("\nWhat the method promises", style="bold")
     for sentence in claims.sentences():
         output.say(f"  {sentence}")
+
+
+def _say_cautions(output: Output, protected: Protected, claims: Claims) -> None:
+    """What the office should know; how sparse the table is was made from true counts."""
+    from sdcensus.session.protect.detail import sparse_figures
+
+    sparse = sparse_figures(protected.audit.cube)
+    if sparse is not None and sparse.is_sparse:
+        output.note(f"caution: {sparse.sentence}")
+    for caution in claims.cautions:
+        output.note(f"caution: {caution}")

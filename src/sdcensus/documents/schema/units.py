@@ -11,7 +11,7 @@ from sdcensus.documents.toml.lines import KeyPath
 from sdcensus.documents.toml.mistakes import Mistakes
 from sdcensus.errors import unknown
 from sdcensus.model.schema.schema import CensusFile
-from sdcensus.model.schema.source import FORMAT_OF_ENDING, FileFormat, FileSource
+from sdcensus.model.schema.source import FORMAT_OF_ENDING, FileFormat, FileSource, is_cspro_database
 from sdcensus.model.schema.variable import Entity, EntitySpec
 
 #: Kinds from the smallest to the largest; a unit lies within a larger one.
@@ -71,7 +71,8 @@ def _file(name: str, section: FileSection, mistakes: Mistakes) -> CensusFile | N
     if form is None or not paths:
         return None
     needed = {FileFormat.FIXED: "layout", FileFormat.CSPRO: "dictionary"}.get(form)
-    if needed is not None and getattr(section, needed) is None:
+    complete = form is FileFormat.CSPRO and all(map(is_cspro_database, paths))
+    if needed is not None and getattr(section, needed) is None and not complete:
         mistakes.add(where, f"a file of format {form.value!r} needs the setting {needed!r}.")
     for option in sorted(section.model_fields_set & _OPTIONS):
         if option not in _OPTIONS_OF.get(form, ()):

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from sdcensus.errors import InputError
 from sdcensus.ingest.readers.columns import ColumnKind, Reader, SourceColumn
-from sdcensus.ingest.readers.cspro import CsproReader
+from sdcensus.ingest.readers.cspro import open_cspro
 from sdcensus.ingest.readers.csvfile import CsvReader
 from sdcensus.ingest.readers.excel import ExcelReader
 from sdcensus.ingest.readers.fixed import FixedWidthReader
@@ -30,7 +30,7 @@ _READERS: dict[FileFormat, Callable[[FileSource], Reader]] = {
     FileFormat.STATA: StatisticsReader,
     FileFormat.SAS: StatisticsReader,
     FileFormat.FIXED: FixedWidthReader,
-    FileFormat.CSPRO: CsproReader,
+    FileFormat.CSPRO: open_cspro,
     FileFormat.EXCEL: ExcelReader,
     FileFormat.REDATAM: RedatamReader,
 }

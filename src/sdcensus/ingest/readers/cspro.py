@@ -22,16 +22,17 @@ import pyarrow.compute as pc
 from sdcensus.errors import InputError
 from sdcensus.ingest.readers.columns import (
     BATCH_ROWS,
-    ColumnKind,
+    Reader,
     SourceColumn,
     checked_names,
     in_slices,
     positions,
 )
-from sdcensus.ingest.readers.dcf import Dictionary, Item, read_dictionary
+from sdcensus.ingest.readers.csdb import CsdbReader
+from sdcensus.ingest.readers.dcf import Dictionary, Item, read_dictionary, source_column
 from sdcensus.ingest.readers.files import check_file, text_encoding
 from sdcensus.ingest.readers.lines import TextLines, read_lines
-from sdcensus.model.schema.source import FileSource
+from sdcensus.model.schema.source import FileSource, is_cspro_database
 
 _ERASED = ord("~")
 _INTEGER = r"^[+-]?[0-9]+$"
@@ -62,17 +63,7 @@ class CsproReader:
 
     def columns(self) -> tuple[SourceColumn, ...]:
         """The id items and the items of the record type, with their value sets."""
-        return tuple(
-            SourceColumn(
-                item.name,
-                ColumnKind.TEXT,
-                label=item.label,
-                value_labels=item.value_labels,
-                missing=item.missing,
-                width=item.width,
-            )
-            for item in self._record.items
-        )
+        return tuple(source_column(item) for item in self._record.items)
 
     def rows(self) -> int | None:
         """None: only reading the file tells."""
@@ -94,6 +85,16 @@ class CsproReader:
                     arrays = [_values(records, item) for item in items]
                     batch = pa.RecordBatch.from_arrays(arrays, schema=schema)
                     yield from in_slices(batch, rows)
+
+
+def open_cspro(source: FileSource) -> Reader:
+    """The reader of a CSPro text file or, by its ending, of a CSPro database."""
+    databases = [is_cspro_database(path) for path in source.paths]
+    if any(databases) and not all(databases):
+        raise InputError(
+            f"{source.paths[0].name}: text files and databases of CSPro cannot be read as one."
+        )
+    return CsdbReader(source) if all(databases) else CsproReader(source)
 
 
 def _dictionary_path(source: FileSource) -> Path:

@@ -18,135 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from sdcensus.errors import InputError, unknown
+from sdcensus.ingest.readers.columns import ColumnKind, SourceColumn
+from sdcensus.ingest.readers.dcf_sections import read_sections
 from sdcensus.ingest.readers.files import check_file, text_encoding
-from sdcensus.model.text import parse_json
-
-_NUMBER_KEYS = {
-    "start": "start",
-    "len": "length",
-    "decimal": "decimals",
-    "occurrences": "occurrences",
-}
-_TOKEN = re.compile(r"""\s*(?:'([^']*)'|"([^"]*)"|([^\s;'"]+))""")
-
-
-def read_sections(text: str, file: str) -> dict[str, Any]:
-    """The words of the older dictionary as a tree in the words of the newer one."""
-    root: dict[str, Any] = {"levels": []}
-    node: dict[str, Any] = {}
-    items: list[dict[str, Any]] | None = None
-    seen = False
-    for line, raw in enumerate(text.splitlines(), start=1):
-        entry = raw.strip()
-        if not entry:
-            continue
-        if entry.startswith("[") and entry.endswith("]"):
-            section = entry[1:-1].strip().casefold()
-            try:
-                node, items = _open_section(section, root, items, line)
-            except LookupError as error:
-                raise InputError(
-                    f"{file}: line {line}: a section {entry} cannot stand here."
-                ) from error
-            seen = True
-            continue
-        key, equals, value = entry.partition("=")
-        if not equals or not seen:
-            raise InputError(
-                f"{file}: line {line} is neither a [section] nor a Key=Value line. "
-                "Is this a CSPro dictionary?"
-            )
-        _set(node, key.strip().casefold(), value, file, line)
-    if not root["levels"]:
-        raise InputError(f"{file}: the dictionary has no [Level]. Is this a CSPro dictionary?")
-    return root
-
-
-def _open_section(
-    section: str, root: dict[str, Any], items: list[dict[str, Any]] | None, line: int
-) -> tuple[dict[str, Any], list[dict[str, Any]] | None]:
-    """Add a section to the tree: the node that its lines fill, and where items go from now on."""
-    node: dict[str, Any] = {"line": line}
-    if section == "dictionary":
-        return root, items
-    if section == "level":
-        root["levels"].append(node | {"ids": {"items": []}, "records": []})
-        return root["levels"][-1], None
-    if section == "iditems":
-        return {}, root["levels"][-1]["ids"]["items"]
-    if section == "record":
-        root["levels"][-1]["records"].append(node | {"items": []})
-        record = root["levels"][-1]["records"][-1]
-        return record, record["items"]
-    if section == "item":
-        if items is None:
-            raise LookupError(section)
-        items.append(node | {"contentType": "numeric", "valueSets": []})
-        return items[-1], items
-    if section == "valueset":
-        if not items:
-            raise LookupError(section)
-        items[-1]["valueSets"].append(node | {"values": []})
-        return items[-1]["valueSets"][-1], items
-    return {}, items
-
-
-def _set(node: dict[str, Any], key: str, value: str, file: str, line: int) -> None:
-    """Put one Key=Value line into the tree."""
-    plain = value.strip()
-    if key == "value" and "values" in node:
-        node["values"].append(_value(plain))
-    elif key == "name" and node.get("values"):
-        # After a value, Name gives it a special meaning: Name=MISSING,Special.
-        node["values"][-1]["special"] = plain.split(",")[0].strip()
-    elif key == "name":
-        node["name"] = plain
-    elif key == "label":
-        node.setdefault("labels", [{"text": plain.split("|")[0]}])
-    elif key == "link":
-        node["link"] = plain
-    elif key in ("recordtypestart", "recordtypelen"):
-        part = "start" if key.endswith("start") else "length"
-        node.setdefault("recordType", {})[part] = _integer(plain, file, line)
-    elif key == "recordtypevalue":
-        node["recordType"] = plain[1:-1] if plain[:1] in "'\"" and len(plain) > 1 else plain
-    elif key == "positions":
-        node["relativePositions"] = plain.casefold() == "relative"
-    elif key in _NUMBER_KEYS:
-        number = _integer(plain, file, line)
-        node[_NUMBER_KEYS[key]] = {"maximum": number} if key == "occurrences" else number
-    elif key == "datatype":
-        node["contentType"] = plain.casefold()
-    elif key == "itemtype":
-        node["subitem"] = plain.casefold() == "subitem"
-    elif key in ("decimalchar", "zerofill"):
-        node["decimalMark" if key == "decimalchar" else "zeroFill"] = plain.casefold() == "yes"
-
-
-def _integer(text: str, file: str, line: int) -> int:
-    digits = text.strip("'\"")
-    if not (digits.isascii() and digits.isdigit() and len(digits) < 10):
-        raise InputError(f"{file}: line {line}: {text!r} is not a whole number.")
-    return int(digits)
-
-
-def _value(text: str) -> dict[str, Any]:
-    """``1:5 9;Label``: values, ranges, or texts in quotation marks, then the label."""
-    pairs: list[dict[str, Any]] = []
-    at = 0
-    while match := _TOKEN.match(text, at):
-        at = match.end()
-        quoted = match[1] if match[1] is not None else match[2]
-        if quoted is not None:
-            pairs.append({"value": quoted})
-        elif ":" in match[3].strip(":"):
-            low, _, high = match[3].partition(":")
-            pairs.append({"range": [low, high]})
-        else:
-            pairs.append({"value": match[3]})
-    label = text[at:].lstrip().removeprefix(";")
-    return {"pairs": pairs, "labels": [{"text": label.split("|")[0].strip()}]}
-
+from sdcensus.model.text import Text, parse_json
 
 #: A range of values is listed code by code up to this length.
 _LONGEST_RANGE = 1000
@@ -154,18 +29,33 @@ _LONGEST_RANGE = 1000
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One item, or one occurrence of an item that occurs several times; start from 0."""
+    """One item, or one occurrence of an item that occurs several times; start from 0.
+
+    ``codes`` are those of the first value set with their labels in the languages of the
+    dictionary; ``ranges`` are its ranges of whole numbers, whether or not they are listed there.
+    """
 
     name: str
-    label: str
+    text: Text
     start: int
     width: int
     numeric: bool = True
     decimals: int = 0
     decimal_mark: bool = False
     zero_fill: bool = False
-    value_labels: tuple[tuple[str, str], ...] = ()
+    codes: tuple[tuple[str, Text], ...] = ()
+    ranges: tuple[tuple[int, int, Text], ...] = ()
     missing: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """The label in the first language."""
+        return self.text.show()
+
+    @property
+    def value_labels(self) -> tuple[tuple[str, str], ...]:
+        """The codes with their labels in the first language."""
+        return tuple((code, text.show() or code) for code, text in self.codes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,18 +95,22 @@ class Dictionary:
 def read_dictionary(path: Path, encoding: str = "utf-8") -> Dictionary:
     """Read a dictionary of either kind; ``encoding`` is tried if it is not UTF-8."""
     check_file(path)
-    text = _text(path, encoding)
+    return dictionary_of(_text(path, encoding), path.name)
+
+
+def dictionary_of(text: str, file: str) -> Dictionary:
+    """The dictionary that a text of either kind says; ``file`` is for messages."""
     if text.lstrip().startswith("{"):
         try:
             root = parse_json(text)
         except (ValueError, RecursionError) as error:
             line = getattr(error, "lineno", 0)
             raise InputError(
-                f"{path.name}: line {line} is not valid JSON. Save the dictionary again."
+                f"{file}: line {line} is not valid JSON. Save the dictionary again."
             ) from error
     else:
-        root = read_sections(text, path.name)
-    return _Builder(path.name).dictionary(root)
+        root = read_sections(text, file)
+    return _Builder(file).dictionary(root)
 
 
 def _text(path: Path, encoding: str) -> str:
@@ -240,12 +134,17 @@ class _Builder:
         self._linked: dict[str, list[Any]] = {}
         self._zero_fill = False
         self._relative = True
+        self._languages: list[str] = []
 
     def dictionary(self, root: Any) -> Dictionary:
         """The record types with the places of their items."""
         top = self._mapping(root, "the dictionary")
         place = self._mapping(top.get("recordType", {}), "recordType")
         type_start, type_width = self._count(place, "start", 0), self._count(place, "length", 0)
+        self._languages = [
+            self._name(self._mapping(node, "a language")).casefold()
+            for node in self._list(top, "languages")
+        ]
         defaults = self._mapping(top.get("defaults", {}), "defaults")
         self._zero_fill = bool(defaults.get("zeroFill", False))
         self._relative = bool(top.get("relativePositions", False))
@@ -311,7 +210,7 @@ class _Builder:
             )
         item = Item(
             name=self._name(node),
-            label=_label(node),
+            text=self._label(node),
             start=start - 1,
             width=width,
             numeric=content == "numeric",
@@ -319,13 +218,10 @@ class _Builder:
             decimal_mark=bool(node.get("decimalMark", False)),
             zero_fill=bool(node.get("zeroFill", self._zero_fill)) and content == "numeric",
         )
-        labels, missing = self._values(node, item)
-        return replace(item, value_labels=labels, missing=missing)
+        return self._with_values(node, item)
 
-    def _values(
-        self, node: Mapping[str, Any], item: Item
-    ) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
-        """The codes of the first value set, and those of them that mean "missing"."""
+    def _with_values(self, node: Mapping[str, Any], item: Item) -> Item:
+        """The item with the codes of its first value set, and those that mean "missing"."""
         sets: list[list[Any]] = []
         for one in self._list(node, "valueSets"):
             value_set = self._mapping(one, "a value set")
@@ -336,16 +232,36 @@ class _Builder:
                 values = values or self._linked.get(link, [])
                 self._linked[link] = values
             sets.append(values)
-        labels: dict[str, str] = {}
+        codes: dict[str, Text] = {}
+        ranges: list[tuple[int, int, Text]] = []
         missing: dict[str, None] = {}
         for one in sets[0] if sets else ():
             value = self._mapping(one, "a value")
+            label = self._label(value)
             for pair in self._list(value, "pairs"):
-                for code in _codes(self._mapping(pair, "a value"), item):
-                    labels.setdefault(code, _label(value) or code)
+                ends = _ends(self._mapping(pair, "a value"))
+                if ends is not None:
+                    ranges.append((*ends, label))
+                for code in _codes(pair, ends, item):
+                    codes.setdefault(code, label)
                     if value.get("special"):
                         missing[code] = None
-        return tuple(labels.items()), tuple(missing)
+        return replace(
+            item, codes=tuple(codes.items()), ranges=tuple(ranges), missing=tuple(missing)
+        )
+
+    def _label(self, node: Mapping[str, Any]) -> Text:
+        """The label in its languages; a language that the dictionary does not name is empty."""
+        labels = node.get("labels", ())
+        texts: dict[str, str] = {}
+        for at, label in enumerate(labels if isinstance(labels, Sequence) else ()):
+            if not isinstance(label, Mapping):
+                continue
+            known = self._languages[at] if at < len(self._languages) else ""
+            language = str(label.get("language", known)).casefold()
+            if at == 0 or language:
+                texts.setdefault(language, str(label.get("text", "")).strip())
+        return Text.of(texts)
 
     def _occurrences(self, node: Mapping[str, Any]) -> int:
         occurs = node.get("occurrences", 1)
@@ -382,6 +298,18 @@ class _Builder:
         return f"{self._file}: line {line}" if isinstance(line, int) else self._file
 
 
+def source_column(item: Item) -> SourceColumn:
+    """The column that an item is for readers."""
+    return SourceColumn(
+        item.name,
+        ColumnKind.TEXT,
+        label=item.label,
+        value_labels=item.value_labels,
+        missing=item.missing,
+        width=item.width,
+    )
+
+
 def _occurrences(item: Item, outer: tuple[int, int], inner: tuple[int, int]) -> list[Item]:
     """NAME, or NAME_1, NAME_2 ... for repeated items, NAME_1_1 ... for repeats within repeats."""
     items = []
@@ -394,27 +322,24 @@ def _occurrences(item: Item, outer: tuple[int, int], inner: tuple[int, int]) -> 
     return items
 
 
-def _label(node: Mapping[str, Any]) -> str:
-    labels = node.get("labels", ())
-    first = labels[0] if isinstance(labels, Sequence) and labels else {}
-    text = first.get("text", "") if isinstance(first, Mapping) else ""
-    return str(text).strip()
+def _ends(pair: Mapping[str, Any]) -> tuple[int, int] | None:
+    """The ends of a range of whole numbers."""
+    ends = pair.get("range")
+    texts = [str(end).strip() for end in ends] if isinstance(ends, list) else []
+    if len(texts) != 2 or not all(re.fullmatch(r"-?[0-9]{1,15}", text) for text in texts):
+        return None
+    low, high = map(int, texts)
+    return low, high
 
 
-def _codes(pair: Mapping[str, Any], item: Item) -> list[str]:
+def _codes(pair: Mapping[str, Any], ends: tuple[int, int] | None, item: Item) -> list[str]:
     """The codes of a value or of a range of integers, in the form that the data have."""
-    if "range" in pair:
-        ends = (
-            [str(end).strip() for end in pair["range"]] if isinstance(pair["range"], list) else []
-        )
-        if len(ends) != 2 or not all(re.fullmatch(r"-?[0-9]{1,15}", end) for end in ends):
+    if ends is not None:
+        if ends[1] - ends[0] >= _LONGEST_RANGE:
             return []
-        low, high = map(int, ends)
-        if high - low >= _LONGEST_RANGE:
-            return []
-        codes = [str(code) for code in range(low, high + 1)]
+        codes = [str(code) for code in range(ends[0], ends[1] + 1)]
     else:
-        codes = [str(pair.get("value", "")).strip()]
+        codes = [] if "range" in pair else [str(pair.get("value", "")).strip()]
     if item.zero_fill and not item.decimals:
         codes = [code.zfill(item.width) if code else "" for code in codes]
     return [code for code in codes if code]

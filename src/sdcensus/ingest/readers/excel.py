@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -91,6 +92,29 @@ class ExcelReader:
 
 def read_sheet(path: Path, sheet: str | None) -> list[list[Cell]]:
     """All the cells of a sheet, from its first row and column on."""
+    with _open_book(path) as book:
+        names = list(book.sheet_names)
+        if sheet is not None and sheet not in names:
+            raise InputError(f"{path.name}: {unknown('sheet', sheet, names)}")
+        if not names:
+            raise InputError(f"{path.name}: the workbook has no sheet.")
+        return _cells(book, sheet or names[0])
+
+
+def read_book(path: Path) -> dict[str, list[list[Cell]]]:
+    """All the cells of all sheets of a workbook by their titles."""
+    with _open_book(path) as book:
+        return {title: _cells(book, title) for title in book.sheet_names}
+
+
+def _cells(book: Any, title: str) -> list[list[Cell]]:
+    rows = book.get_sheet_by_name(title).to_python(skip_empty_area=False)
+    return [[_cell(value) for value in row] for row in rows]
+
+
+@contextmanager
+def _open_book(path: Path) -> Iterator[Any]:
+    """An open workbook; whatever the library raises about it becomes an InputError."""
     try:
         import python_calamine as calamine
     except ImportError as error:
@@ -98,13 +122,7 @@ def read_sheet(path: Path, sheet: str | None) -> list[list[Cell]]:
     check_workbook(path, name=path.name, largest=LARGEST_UNPACKED, what="census file")
     try:
         with calamine.CalamineWorkbook.from_path(path) as book:
-            names = list(book.sheet_names)
-            if sheet is not None and sheet not in names:
-                raise InputError(f"{path.name}: {unknown('sheet', sheet, names)}")
-            if not names:
-                raise InputError(f"{path.name}: the workbook has no sheet.")
-            table = book.get_sheet_by_name(sheet or names[0])
-            rows = table.to_python(skip_empty_area=False)
+            yield book
     except calamine.PasswordError as error:
         raise InputError(
             f"{path.name}: the workbook is protected by a password. Save it without one."
@@ -113,7 +131,6 @@ def read_sheet(path: Path, sheet: str | None) -> list[list[Cell]]:
         raise InputError(
             f"{path.name}: the workbook cannot be read. It is damaged, cut off or not a workbook."
         ) from error
-    return [[_cell(value) for value in row] for row in rows]
 
 
 def _cell(value: Any) -> Cell:
@@ -157,8 +174,9 @@ def _array(values: list[Cell], kind: ColumnKind) -> pa.Array:
         return pa.array(values, pa.int64())
     if kind is ColumnKind.DECIMAL:
         return pa.array([None if value is None else float(value) for value in values], pa.float64())
-    return pa.array([_code(value) for value in values], pa.string())
+    return pa.array([cell_text(value) for value in values], pa.string())
 
 
-def _code(value: Cell) -> str | None:
+def cell_text(value: Cell) -> str | None:
+    """The text of a cell; a number is written as a code would be."""
     return value if value is None or isinstance(value, str) else canonical_number(value)

@@ -21,7 +21,11 @@ _BEGINNINGS: tuple[tuple[bytes, FileFormat | None, str], ...] = (
     ),
     (b"PK\x03\x04", FileFormat.EXCEL, "an Excel workbook or another zip archive"),
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", FileFormat.EXCEL, "an old Excel workbook"),
-    (b"SQLite format 3\0", None, "a database (CSPro DB or SQLite); export it as text"),
+    (
+        b"SQLite format 3\0",
+        None,
+        "a database; one of CSPro has the ending .csdb",
+    ),
     (b"\x1f\x8b", None, "a gzip archive; unpack it"),
     (b"%PDF-", None, "a PDF document"),
 )

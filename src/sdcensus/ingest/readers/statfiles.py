@@ -204,6 +204,22 @@ class StatisticsReader:
         return pa.array([_text(value, letters) for value in values], pa.string())
 
 
+def described_columns(path: Path, kind: FileFormat) -> tuple[SourceColumn, ...]:
+    """The variables with all that the head of a file says about them; no record is read."""
+    check_file(path, kind)
+    head = _head(path, _library(kind), kind)
+    return tuple(
+        SourceColumn(
+            name,
+            ColumnKind.TEXT,
+            label=head.labels.get(name, ""),
+            value_labels=_codes(head, name),
+            missing=_missing(head, name),
+        )
+        for name in head.names
+    )
+
+
 _GENERALITY = (ColumnKind.INTEGER, ColumnKind.DECIMAL, ColumnKind.TEXT)
 
 

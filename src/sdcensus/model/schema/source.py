@@ -26,6 +26,7 @@ FORMAT_OF_ENDING = {
     ".csv": FileFormat.CSV,
     ".txt": FileFormat.CSV,
     ".tsv": FileFormat.CSV,
+    ".tab": FileFormat.CSV,
     ".parquet": FileFormat.PARQUET,
     ".pq": FileFormat.PARQUET,
     ".sav": FileFormat.SPSS,
@@ -33,10 +34,16 @@ FORMAT_OF_ENDING = {
     ".dta": FileFormat.STATA,
     ".sas7bdat": FileFormat.SAS,
     ".dat": FileFormat.CSPRO,
+    ".csdb": FileFormat.CSPRO,
     ".xlsx": FileFormat.EXCEL,
     ".xls": FileFormat.EXCEL,
     ".ods": FileFormat.EXCEL,
 }
+
+
+def is_cspro_database(path: Path) -> bool:
+    """Whether a CSPro file is a database, which holds its own dictionary."""
+    return path.suffix.lower() == ".csdb"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

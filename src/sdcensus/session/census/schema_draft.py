@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sdcensus.documents.schema.document import read_schema
 from sdcensus.errors import DocumentError, InputError
-from sdcensus.ingest.draft import SCHEMA_FILE, DraftOptions, draft_schema
+from sdcensus.ingest.dictionaries.check import DictionaryCheck
+from sdcensus.ingest.draft import CHECK_FILE, SCHEMA_FILE, DraftOptions, draft_schema
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.source import FileFormat
 
@@ -23,6 +24,8 @@ class Draft:
         guesses: How many lines of it tell that something was guessed.
         schema: What the document says; ``None`` where it must be completed before it can be read.
         mistakes: What is to be completed, if it cannot be read yet.
+        check: Where dictionaries and files disagree, if there were dictionaries.
+        check_file: The file that says so in full.
     """
 
     path: Path
@@ -30,6 +33,8 @@ class Draft:
     guesses: int
     schema: Schema | None
     mistakes: str = ""
+    check: DictionaryCheck | None = None
+    check_file: Path | None = None
 
 
 def draft(
@@ -42,17 +47,20 @@ def draft(
     decimal: str | None = None,
     sheet: str | None = None,
     layout: Path | None = None,
-    dictionary: Path | None = None,
-    language: str = "en",
+    dictionaries: Sequence[Path] = (),
+    dictionary_columns: Sequence[str] = (),
+    language: str | None = None,
 ) -> Draft:
     """Look at census files and write a first schema with its code lists into a folder.
 
     Args:
         paths: The files; those with the same columns are parts of one.
         out: The folder; files that exist in it are never overwritten.
-        format, encoding, delimiter, decimal, sheet, layout, dictionary: How to read the files, as
-            far as it cannot be seen from them.
-        language: The language of the labels in the files.
+        format, encoding, delimiter, decimal, sheet, layout: How to read the files, as far as it
+            cannot be seen from them.
+        dictionaries: What the columns and codes mean: tables, CSPro, SPSS, Stata, DDI and others.
+        dictionary_columns: The columns of a dictionary that is a table, as in ``value=Clave``.
+        language: The language of labels, where files do not name it.
     """
     options = DraftOptions(
         format=None if format is None else _format(format),
@@ -61,24 +69,31 @@ def draft(
         decimal=decimal,
         sheet=sheet,
         layout=layout,
-        dictionary=dictionary,
+        dictionaries=tuple(dictionaries),
+        dictionary_columns=tuple(dictionary_columns),
         language=language,
     )
-    for path in paths:
+    for path in (*paths, *dictionaries):
         if not path.exists():
             raise InputError(f"{path} does not exist. Check the name of the file.")
     if decimal not in (None, ".", ","):
         raise InputError(f"{decimal!r} cannot be the decimal sign. It is '.' or ','.")
     before = set(out.rglob("*")) if out.is_dir() else set()
-    text = draft_schema(paths, out, options)
+    drafted = draft_schema(paths, out, options)
     written = {path for path in out.rglob("*") if path.is_file()} - before
-    path = out / SCHEMA_FILE
-    lists = tuple(sorted(written - {path}))
-    guesses = sum("guessed" in line for line in text.splitlines()[1:])
+    path, check_file = out / SCHEMA_FILE, out / CHECK_FILE
+    result = Draft(
+        path,
+        tuple(sorted(written - {path, check_file})),
+        sum("guessed" in line for line in drafted.text.splitlines()[1:]),
+        None,
+        check=drafted.check,
+        check_file=check_file if drafted.check is not None else None,
+    )
     try:
-        return Draft(path, lists, guesses, read_schema(path))
+        return replace(result, schema=read_schema(path))
     except DocumentError as error:
-        return Draft(path, lists, guesses, None, str(error))
+        return replace(result, mistakes=str(error))
 
 
 def _format(name: str) -> FileFormat:

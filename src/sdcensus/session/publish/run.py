@@ -19,6 +19,7 @@ from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.vocabulary import option, with_settings
 from sdcensus.session.census.census import Census, EngineName, default_threads, open_parquet
 from sdcensus.session.gate.gate import (
+    AcceptedRisk,
     nothing_to_accept,
     refuse_publishing,
     willing_to_accept,
@@ -191,8 +192,6 @@ def publish(
         census = open_parquet(said.data, engine=said.engine or "duckdb", memory_limit=limit)
     progress("checking the plan", 0.0)
     resolved = _resolved(plan, said, census)
-    if not said.yes:
-        check_sizes(resolved.products, resolved.output, resolved.census, resolved.labels)
     workplace = Workplace(resolved.published, resolved.office, resolved.publication)
     _check_published(resolved, workplace)
     with workplace.taken():
@@ -217,8 +216,7 @@ def publish(
             guard.registry.batch().forget_others()
             return _unchanged(resolved, workplace, time.perf_counter() - began)
         ahead = builder_cautions(resolved)
-        refuse_undecided(resolved.policy, resolved.census, resolved.specs())
-        accepted = refuse_publishing(gate_of(resolved, progress), willing)
+        accepted = _accepted(resolved, willing, progress)
         finished = _begun(resolved, workplace, guard, said, identity)
         resumed = len(finished)
         with _kept_or_forgotten(workplace, guard):
@@ -249,7 +247,7 @@ def publish(
 
 def _resolved(plan: str | Path, said: PublishOptions, census: Census | None) -> Resolved:
     """The plan, with the series of numbers that goes on."""
-    return resolve(
+    resolved = resolve(
         plan,
         out=said.out,
         secret=said.secret,
@@ -262,6 +260,17 @@ def _resolved(plan: str | Path, said: PublishOptions, census: Census | None) -> 
             office, info=info, plan=publication, rekey=said.rekey
         ),
     )
+    if not said.yes:
+        check_sizes(resolved.products, resolved.output, resolved.census, resolved.labels)
+    return resolved
+
+
+def _accepted(
+    resolved: Resolved, willing: AcceptedRisk | None, progress: Progress
+) -> AcceptedRisk | None:
+    """Refuse what gives people away, unless somebody accepts that by name."""
+    refuse_undecided(resolved.policy, resolved.census, resolved.specs())
+    return refuse_publishing(gate_of(resolved, progress), willing)
 
 
 def _begun(
