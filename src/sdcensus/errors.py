@@ -208,9 +208,17 @@ class MissingExtra(SdcensusError):
 class UnknownName(SpecError):
     """A name is not among those that exist; the nearest ones are offered."""
 
-    def __init__(self, kind: str, name: str, *, known: Iterable[str], where: str = "") -> None:
+    def __init__(
+        self,
+        kind: str,
+        name: str,
+        *,
+        known: Iterable[str],
+        where: str = "",
+        hint: Sentence | None = None,
+    ) -> None:
         self.kind, self.name, self.known = kind, name, tuple(known)
-        what: str = unknown(kind, name, self.known)
+        what: str = unknown(kind, name, self.known, hint=hint)
         if isinstance(where, Sentence):
             what = told("within", "{where}: {what}", where=where, what=what)
         elif where:
@@ -218,7 +226,9 @@ class UnknownName(SpecError):
         super().__init__(what)
 
 
-def unknown(kind: str, name: str, known: Iterable[str], *, of: str = "") -> Sentence:
+def unknown(
+    kind: str, name: str, known: Iterable[str], *, of: str = "", hint: Sentence | None = None
+) -> Sentence:
     """Say that ``name`` does not exist and offer what does.
 
     Args:
@@ -226,6 +236,7 @@ def unknown(kind: str, name: str, known: Iterable[str], *, of: str = "") -> Sent
         name: The name.
         known: The names that exist.
         of: What the kind belongs to, as in "level of age".
+        hint: What helps better than names that are near.
 
     Examples:
         >>> unknown("variable", "sexx", ["sex", "age"])
@@ -238,6 +249,8 @@ def unknown(kind: str, name: str, known: Iterable[str], *, of: str = "") -> Sent
         what = told(f"{words}-of", english, kind=kind, of=of, name=name)
     else:
         what = told(words, "There is no {kind} {name!r}.", kind=kind, name=name)
+    if hint is not None:
+        return both(what, hint)
     return both(what, offered(names, get_close_matches(str(name), names, n=3, cutoff=0.5)))
 
 

@@ -593,6 +593,11 @@ EFFECTS: dict[str, Effect] = {
         way=titles,
     ),
     "VariableSection.hierarchy": Effect({**HIERARCHY, "schema.toml": SCHEMA}, HIERARCHY, numbers),
+    "VariableSection.main": effect(
+        ('role = "geography"\n# another', 'role = "geography"\nmain = true\n# another'),
+        base=schema(('label = "Tenure"', 'label = "Tenure"\nrole = "geography"\n# another')),
+        way=words,
+    ),
     "VariableSection.map": effect(
         ('levels = ["parish"]', 'levels = ["parish"]\nmap = "areas.geojson"'),
         base=schema(**{"areas.geojson": MAP}),

@@ -180,7 +180,7 @@ def _labelled(profile: Profile, about: set[Concept]) -> Guess:
             int(value) for value in {*others, *labels} if value not in missing and _is_whole(value)
         ]
         return _range_or_amount(profile, values, missing, about)
-    added = [other for other in others if _may_be_shown(other, (counts or {})[other])]
+    added = [other for other in others if may_be_shown(other, (counts or {})[other])]
     codes = {**labels, **dict.fromkeys(sorted(added), _NO_LABEL)}
     guess = Guess(
         codes={**codes, **{value: labels.get(value, "") for value in missing}}, missing=missing
@@ -317,7 +317,7 @@ def _text(profile: Profile) -> Guess:
         if len(counts) <= _LONGEST_CLASSIFICATION and _code_like(profile):
             return _classification(profile)
         return _identifier(note)
-    shown = [count for count in counts if _may_be_shown(count, counts[count])]
+    shown = [count for count in counts if may_be_shown(count, counts[count])]
     missing = _missing_by_label({value: value for value in shown})
     if len(missing) == len(shown):
         return _identifier(note)
@@ -342,10 +342,10 @@ def _code_like(profile: Profile) -> bool:
 def _may_be_code(value: str, count: int) -> bool:
     """Whether a value of a code list can be written down."""
     short_with_digit = len(value) <= 12 and any(sign.isdigit() for sign in value)
-    return short_with_digit or _may_be_shown(value, count)
+    return short_with_digit or may_be_shown(value, count)
 
 
-def _may_be_shown(value: str, count: int) -> bool:
+def may_be_shown(value: str, count: int) -> bool:
     """Whether a value can be written down: no name is two letters long or a number."""
     if not _possible(value):
         return False

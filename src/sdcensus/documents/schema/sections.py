@@ -179,6 +179,7 @@ class VariableSection(Section):
     hierarchy: list[HierarchySection] = []
     counts: Units | None = None
     counts_open: Codes = []
+    main: bool = False
     map: Word = ""
     grid: GridSection | None = None
 

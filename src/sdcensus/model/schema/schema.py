@@ -411,10 +411,17 @@ class Schema:
 
     @property
     def geography(self) -> Variable | None:
-        """The variable with the finest areas, if the census has one."""
-        return next(
-            (variable for variable in self.variables if variable.role is Role.GEOGRAPHY), None
-        )
+        """The variable of the areas where units are counted, if the census has one.
+
+        Of several, such as residence, place of work and place of birth, it is the main one.
+        """
+        return next(iter(self.geographies), None)
+
+    @property
+    def geographies(self) -> tuple[Variable, ...]:
+        """The variables whose codes are areas, the main one first."""
+        every = [variable for variable in self.variables if variable.role is Role.GEOGRAPHY]
+        return tuple(sorted(every, key=lambda variable: not variable.main))
 
     def weight(self, entity: Entity) -> Variable | None:
         """The weight that applies to units of that kind: their own or an inherited one."""

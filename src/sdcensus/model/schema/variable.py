@@ -222,6 +222,8 @@ class Variable:
         level_labels: What levels are called where people read them, for those that have a label.
         continuous: Kept as a fixed-point number with ``decimals`` digits, besides its codes.
         label, description, topic, unit, role: What they say.
+        main: Of several geographies, whether it is the one where units are counted; ``None``
+            where there is one only, and for all other variables.
         map: File name of a GeoJSON map with the areas, for a geography.
         imputed: Whether the store has a column that says where the value was imputed.
         counts: The units whose number in each record its codes say, such as persons for the size
@@ -243,6 +245,7 @@ class Variable:
     unit: str = ""
     continuous: bool = False
     decimals: int = 0
+    main: bool | None = None
     map: str = ""
     imputed: bool = False
     counts: Entity | None = None
@@ -266,6 +269,14 @@ class Variable:
     def stored(self) -> bool:
         """Whether a store holds a column for it."""
         return self.role not in NEVER_STORED
+
+    @property
+    def called_by_level(self) -> bool:
+        """Whether readers know its codes by their level: a parish is where people are counted.
+
+        A further geography is called by its own name as well, such as a place of work.
+        """
+        return self.role is Role.GEOGRAPHY and self.main is not False
 
     @property
     def is_axis(self) -> bool:

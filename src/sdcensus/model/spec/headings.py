@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.model.cube.layout import positions_of
-from sdcensus.model.schema.variable import Entity, Level, Role, Variable
+from sdcensus.model.schema.variable import Entity, Level, Variable
 from sdcensus.model.spec.axis import Axis
 from sdcensus.model.spec.record_sets import is_product, leaves_in
 from sdcensus.model.spec.table_spec import Measure, TableSpec
@@ -127,7 +127,7 @@ def axis_heading(axis: Axis, language: str | None = None) -> str:
     label = variable_heading(variable, language)
     levels = [level.name for level in axis.levels]
     given = [variable.level_label(level).show(language) for level in levels]
-    if variable.role is Role.GEOGRAPHY and all(given):
+    if variable.called_by_level and all(given):
         return " / ".join(given)
     if levels == [variable.leaf_level]:
         return label

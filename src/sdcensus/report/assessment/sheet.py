@@ -8,7 +8,7 @@ from io import BytesIO
 from typing import Any
 
 from sdcensus.documents.workbooks.files import plain_book
-from sdcensus.formats.shared.sheets import NO_CLOCK, library
+from sdcensus.formats.shared.sheets import library
 from sdcensus.model.sentences import in_language, speak
 from sdcensus.report.assessment.results import Assessment
 from sdcensus.report.assessment.words import conclusions, lead, part_text
@@ -72,7 +72,7 @@ def _workbook(
 ) -> bytes:
     buffer = BytesIO()
     book = plain_book(library(), buffer, {"in_memory": True})
-    book.set_properties({"created": NO_CLOCK, "title": speak("assess.sheet.title", language)})
+    book.set_properties({"title": speak("assess.sheet.title", language)})
     formats = _Formats(book, language)
     _evaluation(book, formats, formats.word("sheet.with"), rows, margins=True)
     _evaluation(book, formats, formats.word("sheet.without"), rows, margins=False)

@@ -253,17 +253,18 @@ def look_budget_of_tables(
 
 
 def _areas(menu: Menu) -> Iterator[tuple[str, Level] | None]:
-    """Every level of every geography, the finest first, and no area at all."""
-    for geography in menu.geographies:
-        for level in geography.levels:
-            yield geography.variable.name, level
+    """Every level of the geography, the finest first, and no area at all."""
+    if menu.geography is not None:
+        for level in menu.geography.levels:
+            yield menu.geography.variable.name, level
     yield None
 
 
 def _worst(lattice: Lattice, area: tuple[str, Level] | None, number: int) -> Looks | None:
     """The cell of an area with so many other variables that has the most looks."""
     menu = lattice.menu
-    others = [variable for variable in menu.variables if variable not in menu.geographies]
+    # Further geographies, such as places of work, are variables like any other.
+    others = [variable for variable in menu.variables if variable != menu.geography]
     candidates: list[tuple[float, int, dict[str, Level]]] = []
     for variables in itertools.combinations(others, number):
         names = [variable.variable.name for variable in variables]
@@ -297,7 +298,7 @@ def _looks(lattice: Lattice, chosen: Mapping[str, Level], codes: Codes | None = 
     for name, level in chosen.items():
         menu_variable = lattice.menu.variable(name)
         text = pair_text(menu_variable.variable, level)
-        if not area and menu_variable in lattice.menu.geographies:
+        if not area and menu_variable == lattice.menu.geography:
             area = text
         else:
             axes.append(text)

@@ -108,7 +108,7 @@ def _rule(what: str, why: str, **values: Value) -> tuple[str, str]:
 def _variable_reasons(policy: Policy) -> Iterator[tuple[str, str]]:
     """The rules on variables; those that say the same about several of them together."""
     names: dict[tuple[str, str, tuple[Entity, ...], str], list[str]] = {}
-    places = {area.name for area in policy.areas}
+    places = {grid.variable for grid in policy.schema.grids}
     for rule in policy.variables:
         if not rule.offered:
             across = rule.variable in places
