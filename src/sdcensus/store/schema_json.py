@@ -88,6 +88,8 @@ def _plain(schema: Schema) -> Json:
             "code": list(schema.census.code),
             "reference_date": schema.census.reference_date,
             "languages": list(schema.census.languages),
+            **_if_any("names", schema.census.names),
+            **_if_any("countries", schema.census.countries),
         },
         "entities": [_entity_to_json(entity) for entity in schema.entities],
         "variables": [_variable_to_json(variable, schema.grids) for variable in schema.variables],
@@ -154,6 +156,11 @@ def _text_to_json(text: Text) -> str | list[list[str]] | None:
     if len(text.by_language) == 1 and text.by_language[0][0] == "en":
         return text.by_language[0][1]
     return [list(pair) for pair in text.by_language]
+
+
+def _if_any(name: str, text: Text) -> Json:
+    """A member for a text in several languages, and none for a schema without one."""
+    return {name: _text_to_json(text)} if text else {}
 
 
 def _entity_to_json(spec: EntitySpec) -> Json:
@@ -295,6 +302,8 @@ def _schema(document: Mapping[str, Any]) -> Schema:
             code=_list(census["code"], _string),
             reference_date=_string(census["reference_date"]),
             languages=_list(census["languages"], _string),
+            names=_text(census.get("names")),
+            countries=_text(census.get("countries")),
         ),
         entities=_list(document["entities"], _entity),
         variables=_list(document["variables"], lambda variable: _variable(variable, grids)),
