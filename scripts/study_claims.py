@@ -14,9 +14,9 @@ from scripts.claim_texts import SECRETS, secret_of, short, table
 from sdcensus.demo import PRESETS, make_country, study_axes, write_country
 from sdcensus.methods.perturbation.schemes import SCHEMES
 from sdcensus.model.vocabulary import NoiseDraw
+from sdcensus.report.study.figures import counted_as_printed, measures
 from sdcensus.report.study.published import COUNTRIES, Published, published
 from sdcensus.report.study.results import Study, StudyTable
-from sdcensus.report.study.rows import counted_as_printed, measures
 from sdcensus.session.census.census import load, open_store
 from sdcensus.session.study.study import compare, scheme_candidates
 from sdcensus.session.study.tables import prefixes

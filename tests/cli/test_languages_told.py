@@ -15,7 +15,7 @@ from sdcensus.model.quantities import number_text
 from tests.cli.conftest import Run, Village
 from tests.cli.tiny import PERSONS, write_village
 
-AREAS = ("assess", "recommend", "approve", "findings", "notes", "marks")
+AREAS = ("assess", "recommend", "approve", "findings", "notes", "marks", "study")
 #: A piece of a sentence of at least so many words is looked for.
 WORDS = 4
 OTHERS = [language for language in LANGUAGES if language != FIRST]
@@ -91,6 +91,30 @@ def test_assessments_and_advice_are_in_the_language_that_was_asked_for(
         assert number_text(420, language) in answer.out
 
 
+@pytest.mark.parametrize("language", OTHERS)
+def test_a_study_is_in_the_language_that_was_asked_for(
+    language: str, run: Run, town: Path, village: Village, tmp_path: Path
+) -> None:
+    wanted = ("--by", "ed,sex,married", "--secret", village.secret, "-l", language)
+    answer = run("compare", town, *wanted, "--out", tmp_path / "study")
+    assert answer.code == 0, answer.err
+    page = (tmp_path / "study" / "study.html").read_text(encoding="utf-8")
+    sheets = cells_of(tmp_path / "study" / "study.xlsx")
+    assert f'<html lang="{language}"' in page
+    words = catalogue("study", language)
+    for text in (answer.out, page, sheets):
+        assert not english_in(text, language)
+        assert words["ways.3"] in text
+    assert words["plot.across"] in page
+    assert words["column.spearman"] in sheets
+    # Programs read the same files in every language.
+    english = run("compare", town, *wanted[:-2], "--out", tmp_path / "english")
+    assert "three-way" in english.out
+    for path in (tmp_path / "english").glob("*.csv"):
+        labels = path.name in ("worst_cells.csv", "given_away.csv")  # hold labels of categories
+        assert labels or path.read_bytes() == (tmp_path / "study" / path.name).read_bytes()
+
+
 def test_english_is_as_before(run: Run, village: Village) -> None:
     told = (village.store, "--by", "ed,sex", "--secret", village.secret)
     plain, english = (run("assess", *told, *more) for more in ((), ("-l", "en")))
@@ -98,7 +122,8 @@ def test_english_is_as_before(run: Run, village: Village) -> None:
     assert "Taken alone, this table gives" in plain.out
 
 
-@pytest.mark.parametrize("command", ["assess", "recommend"])
+@pytest.mark.parametrize("command", ["assess", "recommend", "compare"])
 def test_a_language_that_nobody_speaks_is_refused(command: str, run: Run, village: Village) -> None:
-    answer = run(command, village.store, "-l", "tlh")
+    out = ("--by", "sex", "--out", "study") if command == "compare" else ()
+    answer = run(command, village.store, *out, "-l", "tlh")
     assert (answer.code, "no language 'tlh'" in answer.err) == (2, True)

@@ -21,12 +21,12 @@ from sdcensus.model.vocabulary import NoiseDraw
 from sdcensus.report.charts import as_svg
 from sdcensus.report.page import RUNNING_STAMP
 from sdcensus.report.study.files import as_csv, check_study_target, write_study
-from sdcensus.report.study.page import STAMP, page
+from sdcensus.report.study.page import page
 from sdcensus.report.study.plots import changes, disclosure_map, risk_map
 from sdcensus.report.study.published import published, published_for
 from sdcensus.report.study.results import Study
 from sdcensus.report.study.rows import sheets
-from sdcensus.report.study.words import lead
+from sdcensus.report.study.words import lead, say
 from sdcensus.session.census.census import load, open_store
 from sdcensus.session.study.study import compare, scheme_candidates
 from sdcensus.session.study.tables import prefixes
@@ -235,7 +235,7 @@ def test_figures_without_meaning_are_empty(empty: Study) -> None:
 def test_the_page_says_what_was_found(study: Study, written: Path) -> None:
     text = (written / "study.html").read_text(encoding="utf-8")
     found = read_page(text)
-    assert STAMP in found.text
+    assert say(study, "stamp") in found.text
     assert lead(study) in found.text
     for words in ("Each table is taken alone", "Two-way table", "Three-way table", "hashed"):
         assert words in found.text

@@ -138,10 +138,11 @@ def anchor(title: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-") or "part"
 
 
-def contents(*titles: str) -> Html:
+def contents(*titles: str, language: str | None = None) -> Html:
     """Links to the sections of a long page."""
     links = "".join(f'<li><a href="#{anchor(title)}">{escape(title)}</a></li>' for title in titles)
-    return Html(f'<nav aria-label="On this page"><ul>{links}</ul></nav>\n')
+    words = escape(speak("assess.page.on_this_page", language))
+    return Html(f'<nav aria-label="{words}"><ul>{links}</ul></nav>\n')
 
 
 def paragraph(text: str, *, soft: bool = False) -> Html:

@@ -128,6 +128,7 @@ def compare(
     (ECLAC 2020). All of it is computed from true counts: only you can read the folder.
     """
     from sdcensus.report.study.files import check_study_target, write_study
+    from sdcensus.report.study.words import say
     from sdcensus.session.census.census import find_secret, open_store
     from sdcensus.session.study.study import compare as run, scheme_candidates
     from sdcensus.session.study.tables import method_candidates
@@ -160,15 +161,13 @@ def compare(
     took = time.perf_counter() - began
     _say(output, study, took)
     page, *others = written
-    output.say(
-        f"\nWrote {page} ({bytes_text(page.stat().st_size)}) and {len(others)} more files. They are"
-        " confidential: only you can read them."
-    )
+    size = bytes_text(page.stat().st_size)
+    output.say("\n" + say(study, "wrote", page=str(page), size=size, n=len(others)))
     unused = unused_axes(listed(by), max(len(spec.axes) for spec in specs))
     if unused:
-        output.note(f"note: no table has {', '.join(unused)}. Name larger tables with --ways.")
+        output.note(say(study, "unused", axes=", ".join(unused)))
     if NoiseDraw.HASHED not in chosen and not lookups:
-        output.note("note: the look-up hashed was left out, since it needs --secret FILE.")
+        output.note(say(study, "hashed_left_out"))
 
 
 def scheme_names(text: str) -> list[str]:
@@ -253,26 +252,30 @@ def _numbers(text: str) -> list[int] | None:
 
 def _say(output: Output, study: Study, took: float) -> None:
     """The most detailed table on the console, and the findings in words."""
-    from sdcensus.report.study.words import sentences
+    from sdcensus.report.study.words import by_axes, called, drawn, fixed, say, sentences
 
-    table = study.tables[-1]
-    output.say(f"{study.census}: methods compared", style="bold")
-    tables = f"{len(study.tables)} table{'s' if len(study.tables) > 1 else ''}"
-    output.say(f"{tables}, {len(study.names)} methods, {duration_text(took)}")
-    drawn = f", drawn {study.main}" if study.main is not None else ""
-    output.say(f"\n{table.spec.title} ({table.name}{drawn})", style="bold")
+    table, language = study.tables[-1], study.language
+    output.say(say(study, "printed_title", census=study.census), style="bold")
+    number = len(study.tables)
+    tables = say(study, "facts.numbered" if number > 1 else "facts.numbered_one", n=number)
+    methods = say(study, "facts.methods", n=len(study.names))
+    output.say(f"{tables}, {methods}, {duration_text(took)}")
+    title = called(study, table)
+    if study.main is not None:
+        title += ", " + say(study, "facts.by_draw", draw=drawn(study, study.main))
+    output.say(f"\n{by_axes(study, table)} ({title})", style="bold")
     shown = plain_table()
-    shown.add_column("Method")
-    for name in ("given away", "of 1 and 2", "risk R", "mean change", "Hellinger"):
-        shown.add_column(name, justify="right")
+    shown.add_column(say(study, "head.method"))
+    for name in ("given_away", "of_small", "risk_printed", "change_printed", "hellinger"):
+        shown.add_column(say(study, f"head.{name}"), justify="right")
     for main in study.mains(table):
         utility = main.utility
         shown.add_row(
             main.candidate.name,
-            share_text(main.share, digits=2),
-            share_text(main.small_share, digits=2),
+            share_text(main.share, language, digits=2),
+            share_text(main.small_share, language, digits=2),
             *(
-                NOTHING if value is None else f"{value:.{digits}f}"
+                NOTHING if value is None else fixed(study, value, digits)
                 for value, digits in (
                     (main.risk, 3),
                     (utility.mean_absolute_distance, 2),

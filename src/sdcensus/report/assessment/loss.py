@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from sdcensus.model.measure import Side
@@ -62,9 +63,9 @@ def deviations_chart(found: Deviations, language: str | None = None) -> tuple[An
     return chart.properties(width=560, height=150), spoken
 
 
-def methods_map(study: Study) -> Plot | None:
+def methods_map(study: Study, language: str | None = None) -> Plot | None:
     """Each method a point, on the one table of a comparison; nothing where no point has a place."""
-    return risk_map(study, study.tables[0])
+    return risk_map(replace(study, language=language), study.tables[0])
 
 
 _HEAD = (
@@ -219,7 +220,7 @@ def methods(assessment: Assessment, language: str | None) -> Html:
             picked=own,
         )
     ]
-    drawn = methods_map(study)
+    drawn = methods_map(study, language)
     if drawn is not None:
         shown.append(
             figure(

@@ -91,7 +91,12 @@ class _Formats:
     def __init__(self, book: Any, language: str | None) -> None:
         self.language = language
         #: Headings below which figures are shares, besides those that say so in English.
-        self.shares = {self.word("sheet.share_given"), self.word("sheet.small_share")}
+        self.shares = {
+            self.word("sheet.share_given"),
+            self.word("sheet.small_share"),
+            speak("utility.share_unchanged", language),
+            speak("utility.share_unchanged_nonzero", language),
+        }
         head = {
             "bold": True,
             "text_wrap": True,
@@ -275,7 +280,10 @@ def _distances(book: Any, formats: _Formats, assessments: Sequence[Assessment]) 
     word, records = formats.word, []
     for assessment in assessments:
         for part, measured in assessment.utility:
-            figures = {name.replace("_", " "): value for name, value in measured.figures().items()}
+            figures = {
+                speak(f"utility.{name}", formats.language): value
+                for name, value in measured.figures().items()
+            }
             whys = dict.fromkeys(in_language(why, formats.language) for _, why in measured.reasons)
             records.append(
                 {

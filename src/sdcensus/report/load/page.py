@@ -39,7 +39,7 @@ def load_page(content: Content) -> str:
         tiles,
         _findings(content, words),
         *(
-            [shell.contents(*(part.title for part in content.parts))]
+            [shell.contents(*(part.title for part in content.parts), language=content.language)]
             if len(content.parts) > 2
             else []
         ),

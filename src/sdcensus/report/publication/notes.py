@@ -106,7 +106,7 @@ def _page(notes: PublicationNotes, language: str) -> str:
     facts = [notes.office.show(language), notes.census.show(language), notes.date]
     return page(
         words["title"],
-        contents(*parts),
+        contents(*parts, language=language),
         *(section(title, *content) for title, content in parts.items()),
         facts=" · ".join(fact for fact in facts if fact),
         lead=words["lead"],

@@ -8,6 +8,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -18,12 +19,12 @@ from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.quantities import NOTHING
 from sdcensus.model.text import plain_cell
 from sdcensus.report.charts import require_libraries
-from sdcensus.report.page import RUNNING_STAMP
+from sdcensus.report.page import running_stamp
 from sdcensus.report.study.page import page
 from sdcensus.report.study.published import Published, published_for
 from sdcensus.report.study.results import Study
 from sdcensus.report.study.rows import Form, StudySheet, Value, sheets
-from sdcensus.report.study.words import reasons, sentences
+from sdcensus.report.study.words import reasons, say, sentences
 from sdcensus.store.owner_only import create_owner_only, make_owner_only_folder
 
 _WIDEST, _NARROWEST, _TEXT_WIDTH = 60, 9, 120
@@ -60,11 +61,11 @@ def as_workbook(study: Study, shown: Sequence[StudySheet], published: Published 
     library = require_workbooks()
     content = io.BytesIO()
     book = plain_book(library, content, {"in_memory": True})
-    book.set_properties({"title": f"Methods compared: {study.census}"})
+    book.set_properties({"title": say(study, "title", census=study.census)})
     styles = _Styles(book)
-    _write_summary(book.add_worksheet("Summary"), study, published, styles)
+    _write_summary(book.add_worksheet(say(study, "summary")), study, published, styles)
     for sheet in shown:
-        _write_sheet(book.add_worksheet(sheet.name), sheet, styles)
+        _write_sheet(book.add_worksheet(sheet.name), study, sheet, styles)
     book.close()
     return content.getvalue()
 
@@ -94,24 +95,25 @@ class _Styles:
         return self._made[form, first]
 
 
-def _prepare(sheet: Any) -> None:
+def _prepare(sheet: Any, study: Study) -> None:
     sheet.hide_gridlines(2)
     sheet.set_landscape()
     sheet.set_paper(9)
     sheet.fit_to_pages(1, 0)
-    sheet.set_footer(f"&L{RUNNING_STAMP}&R&P / &N")
+    sheet.set_footer(f"&L{running_stamp(study.language)}&R&P / &N")
 
 
 def _write_summary(sheet: Any, study: Study, published: Published | None, styles: _Styles) -> None:
-    _prepare(sheet)
+    _prepare(sheet, study)
     sheet.set_column(0, 0, 30)
     sheet.set_column(1, 1, _TEXT_WIDTH)
-    sheet.write_string(0, 0, f"Methods compared: {study.census}", styles.title)
-    sheet.write_string(1, 0, RUNNING_STAMP, styles.stamp)
+    sheet.write_string(0, 0, say(study, "title", census=study.census), styles.title)
+    sheet.write_string(1, 0, running_stamp(study.language), styles.stamp)
     row = 3
     lines = [*sentences(study, published)]
-    lines += [("Figures without meaning.", reason) for reason in reasons(study)]
-    lines += [("Data.", f"Data version {study.data_version}, secret {study.secret_id}.")]
+    lines += [(say(study, "find.meaningless"), reason) for reason in reasons(study)]
+    data = say(study, "said.data", version=study.data_version, secret=study.secret_id)
+    lines.append((say(study, "find.data"), data))
     for head, text in lines:
         # The height that wrapped text needs: programs that only show it compute none.
         height = max(1 + len(text) // (_TEXT_WIDTH - 8), 1 + len(head) // 28)
@@ -121,8 +123,8 @@ def _write_summary(sheet: Any, study: Study, published: Published | None, styles
         row += 1
 
 
-def _write_sheet(sheet: Any, content: StudySheet, styles: _Styles) -> None:
-    _prepare(sheet)
+def _write_sheet(sheet: Any, study: Study, content: StudySheet, styles: _Styles) -> None:
+    _prepare(sheet, study)
     top = 3
     sheet.freeze_panes(top + 1, content.frozen)
     sheet.repeat_rows(top)
@@ -136,9 +138,9 @@ def _write_sheet(sheet: Any, content: StudySheet, styles: _Styles) -> None:
         style = styles.head if column.form is Form.TEXT else styles.head_right
         sheet.write_string(top, at, column.heading, style)
     sheet.write_string(0, 0, content.title, styles.title)
-    sheet.write_string(1, 0, RUNNING_STAMP, styles.stamp)
+    sheet.write_string(1, 0, running_stamp(study.language), styles.stamp)
     if not content.rows:
-        sheet.write_string(top + 1, 0, "None.", styles.wrapped)
+        sheet.write_string(top + 1, 0, say(study, "empty_sheet"), styles.wrapped)
         return
     sheet.autofilter(top, 0, top + len(content.rows), len(content.columns) - 1)
     before: Value = None
@@ -199,11 +201,12 @@ def write_study(
     """
     target = check_study_target(folder)
     published = published_for(study)
-    shown = sheets(study, published)
+    # Files for programs are the same in every language.
+    plain = sheets(replace(study, language=None), published)
     contents = {
         PAGE: page(study, published, progress=progress).encode("utf-8"),
-        WORKBOOK: as_workbook(study, shown, published),
-        **{sheet.file: as_csv(sheet) for sheet in shown},
+        WORKBOOK: as_workbook(study, sheets(study, published), published),
+        **{sheet.file: as_csv(sheet) for sheet in plain},
     }
     progress("writing", 0.0)
     partial = _partial(target)

@@ -2,89 +2,104 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
+from sdcensus.model.catalogue import FIRST
 from sdcensus.model.progress import Progress, no_progress
-from sdcensus.model.quantities import NOTHING, decimal_text, number_text, share_text
-from sdcensus.model.spec.headings import joined, table_heading
-from sdcensus.model.vocabulary import NoiseDraw
+from sdcensus.model.quantities import NOTHING, decimal_text, number_text, share_text, written_as
+from sdcensus.model.spec.headings import entity_text, joined, table_heading
 from sdcensus.report import page as shell
 from sdcensus.report.page import Html, PageCell, Tile, Tone
-from sdcensus.report.study.plots import MAP_LEGEND, Plot, changes, disclosure_map, risk_map
-from sdcensus.report.study.printed import PRINTED, capital, figure, printed
+from sdcensus.report.study.figures import measures
+from sdcensus.report.study.plots import Plot, changes, disclosure_map, risk_map
+from sdcensus.report.study.printed import capital, figure, heads, printed, titled
 from sdcensus.report.study.published import Published
-from sdcensus.report.study.results import Study, StudyResult
-from sdcensus.report.study.rows import measures
+from sdcensus.report.study.results import CellFigures, Study, StudyResult, StudyTable
 from sdcensus.report.study.words import (
     FALLS_FROM,
     HOLDS_BELOW,
     Verdict,
+    called,
+    drawn,
+    fixed,
     lead,
     reasons,
+    say,
     scope,
     sentences,
     verdicts,
 )
 
-STAMP = "For the office only: computed from true counts."
-
-FINDINGS = "What falls, what holds"
-BEFORE = "The tables before protection"
-MAPS = "Risk against loss of information"
-METHODS = "Methods compared"
-TOTALS = "How totals are drawn"
-CHANGES = "Changes beside their design"
-CELLS = "Cells that are changed most, and cells that are given away"
-READING = "How to read the figures"
+#: The parts of the page, in their order.
+_PARTS = (
+    "findings",
+    "before",
+    "maps",
+    "methods",
+    "totals",
+    "changes",
+    "cells",
+    "printed",
+    "reading",
+)
 
 
 def page(study: Study, published: Published | None, *, progress: Progress = no_progress) -> str:
-    """The whole page."""
-    shown = [FINDINGS, BEFORE, MAPS, METHODS]
-    if len(study.draws) > 1:
-        shown.append(TOTALS)
-    shown += [CHANGES, CELLS]
-    if published is not None:
-        shown.append(PRINTED)
-    shown.append(READING)
+    """The whole page, in the language of the study."""
+    left_out = set()
+    if len(study.draws) < 2:
+        left_out.add("totals")
+    if published is None:
+        left_out.add("printed")
+    shown = [part for part in _PARTS if part not in left_out]
     blocks = {
-        FINDINGS: lambda: _findings(study, published),
-        BEFORE: lambda: _before(study),
-        MAPS: lambda: _maps(study),
-        METHODS: lambda: _methods(study),
-        TOTALS: lambda: _totals(study),
-        CHANGES: lambda: _changes(study),
-        CELLS: lambda: _cells(study),
-        PRINTED: lambda: Html() if published is None else printed(study, published),
-        READING: lambda: _reading(study),
+        "findings": lambda: _findings(study, published),
+        "before": lambda: _before(study),
+        "maps": lambda: _maps(study),
+        "methods": lambda: _methods(study),
+        "totals": lambda: _totals(study),
+        "changes": lambda: _changes(study),
+        "cells": lambda: _cells(study),
+        "printed": lambda: Html() if published is None else printed(study, published),
+        "reading": lambda: _reading(study),
     }
     htmls = []
     for at, name in enumerate(shown):
         progress("drawing", at / len(shown))
         htmls.append(blocks[name]())
+    language = study.language or FIRST
     return shell.page(
-        f"Methods compared: {study.census}",
+        say(study, "title", census=study.census),
         _tiles(study),
-        shell.contents(*shown),
+        shell.contents(*(_title(study, part) for part in shown), language=language),
         *htmls,
         facts=_facts(study),
         lead=lead(study),
-        stamp=STAMP,
-        closing="Keep this page like the census itself.",
+        stamp=say(study, "stamp"),
+        closing=say(study, "closing"),
+        language=language,
     )
 
 
+def _title(study: Study, part: str) -> str:
+    return say(study, f"section.{part}")
+
+
 def _facts(study: Study) -> str:
-    tables = joined([table.name for table in study.tables])
+    tables = joined([called(study, table) for table in study.tables], study.language)
+    largest = study.tables[-1]
+    population = number_text(largest.original.population, study.language)
     parts = [
-        f"{tables} table{'s' if len(study.tables) > 1 else ''}",
-        f"{number_text(study.tables[-1].original.population)} {study.tables[-1].spec.of.plural}",
-        f"{len(study.names)} method{'s' if len(study.names) > 1 else ''}",
+        say(study, "facts.tables" if len(study.tables) > 1 else "facts.tables_one", tables=tables),
+        f"{population} {entity_text(largest.spec.of, study.language)}",
+        say(
+            study,
+            "facts.methods" if len(study.names) > 1 else "facts.methods_one",
+            n=len(study.names),
+        ),
     ]
     if study.draws:
-        parts.append(f"noise drawn {joined(list(study.draws))}")
-    text = " · ".join(parts)
-    return text[:1].upper() + text[1:]
+        draws = joined([drawn(study, draw) for draw in study.draws], study.language)
+        parts.append(say(study, "facts.drawn", draws=draws))
+    return capital(" · ".join(parts))
 
 
 def _tiles(study: Study) -> Html:
@@ -99,17 +114,13 @@ def _tiles(study: Study) -> Html:
     ]
     shown = []
     if any(verdict is not Verdict.UNKNOWN for verdict in every.values()):
-        shown.append(
-            Tile(
-                f"{len(holds)} of {len(every)}",
-                "methods hold: fewer than one cell in ten thousand is given away by a single table",
-            )
-        )
+        of_all = say(study, "tile.of", n=len(holds), all=len(every))
+        shown.append(Tile(of_all, say(study, "tile.hold")))
     if given:
         most, name = max(given)
         tone = Tone.BAD if most >= FALLS_FROM else Tone.PLAIN
-        words = f"of the ones and twos of the {table.name} table: the most, under {name}"
-        shown.append(Tile(share_text(most, digits=2), words, tone))
+        words = say(study, "tile.most", table=called(study, table), name=name)
+        shown.append(Tile(share_text(most, study.language, digits=2), words, tone))
     costs = [
         (result.utility.mean_absolute_distance, result.candidate.name)
         for result in results
@@ -117,19 +128,9 @@ def _tiles(study: Study) -> Html:
     ]
     if costs:
         least, name = min(costs)
-        shown.append(
-            Tile(
-                f"{least:.2f}",
-                f"mean change of a non-empty cell under {name}, the mildest that holds",
-            )
-        )
-    of = table.original
-    shown.append(
-        Tile(
-            share_text(of.share_small_or_empty, digits=2),
-            f"of the interior cells of the {table.name} table hold 0, 1 or 2",
-        )
-    )
+        shown.append(Tile(fixed(study, least), say(study, "tile.mildest", name=name)))
+    few = share_text(table.original.share_small_or_empty, study.language, digits=2)
+    shown.append(Tile(few, say(study, "tile.small", table=called(study, table))))
     return shell.tiles(shown)
 
 
@@ -137,30 +138,32 @@ def _findings(study: Study, published: Published | None) -> Html:
     lines = [
         shell.together(shell.strong(head), f" {text}") for head, text in sentences(study, published)
     ]
-    return shell.section(FINDINGS, shell.bullets(lines))
+    return shell.section(_title(study, "findings"), shell.bullets(lines))
 
 
 def _before(study: Study) -> Html:
     rows = []
+    language = study.language
     for table in study.tables:
         of = table.original
         rows.append(
             (
-                capital(table.name),
-                ", ".join(axis.name for axis in table.spec.axes) or "none",
-                number_text(of.interior_cells),
-                _size(of.mean_cell_size),
-                decimal_text(100 * of.share_small, 1),
-                decimal_text(100 * of.share_small_or_empty, 1),
-                figure(of.risk, 3),
+                capital(called(study, table)),
+                ", ".join(axis.name for axis in table.spec.axes) or say(study, "none"),
+                number_text(of.interior_cells, language),
+                _size(of.mean_cell_size, language),
+                decimal_text(100 * of.share_small, 1, language),
+                decimal_text(100 * of.share_small_or_empty, 1, language),
+                figure(study, of.risk, 3),
             )
         )
     return shell.section(
-        BEFORE,
+        _title(study, "before"),
         shell.table(
-            "Interior cells: at the finest level on every axis. Laid out as Table 9 of the founding"
-            " study.",
-            ["Table", "Axes", "Interior cells", "Mean size", "1–2, %", "0–2, %", "Risk R"],
+            say(study, "page.before"),
+            heads(
+                study, "table", "axes", "interior", "mean_size", "small", "small_or_empty", "risk"
+            ),
             rows,
             words=2,
         ),
@@ -176,18 +179,22 @@ def _maps(study: Study) -> Html:
             continue
         figures.append(_plot(risk))
         given = disclosure_map(study, table)
-        drawn = f"Drawn {study.main}, no" if study.main is not None else "No"
-        nothing = f"{drawn} method gives a cell of the {table.name} table away."
+        nothing = _no_map(study, table)
         figures.append(shell.paragraph(nothing, soft=True) if given is None else _plot(given))
     if not figures:
-        return shell.section(MAPS, "No cell is non-empty, so there is nothing to draw.")
+        return shell.section(_title(study, "maps"), say(study, "page.nothing_drawn"))
     return shell.section(
-        MAPS,
-        "Each method is a point. Left is little loss, low is little risk: the best methods stand"
-        f" below on the left. {MAP_LEGEND} Axes show the range of the figures, and most of them do"
-        " not begin at 0.",
+        _title(study, "maps"),
+        say(study, "page.maps", legend=say(study, "page.legend")),
         shell.side_by_side(*figures),
     )
+
+
+def _no_map(study: Study, table: StudyTable) -> str:
+    name = called(study, table)
+    if study.main is None:
+        return say(study, "page.no_map", table=name)
+    return say(study, "page.no_map_drawn", draw=drawn(study, study.main), table=name)
 
 
 def _plot(plot: Plot, caption: str = "") -> Html:
@@ -195,14 +202,14 @@ def _plot(plot: Plot, caption: str = "") -> Html:
 
 
 _HEAD = (
-    "Method",
-    "Disclosed cells, %",
-    "Risk R",
-    "Mean change",
-    "Mean relative change",
-    "Hellinger",
-    "Small cells disclosed, %",
-    "Mean change, small",
+    "method",
+    "disclosed",
+    "risk",
+    "change",
+    "relative",
+    "hellinger",
+    "small_disclosed",
+    "small_change",
 )
 
 
@@ -210,7 +217,7 @@ def _methods(study: Study) -> Html:
     every = verdicts(study)
     parts: list[Html] = []
     for table in study.tables:
-        rows = [_method_row(main) for main in study.mains(table)]
+        rows = [_method_row(study, main) for main in study.mains(table)]
         holding = [
             at
             for at, main in enumerate(study.mains(table))
@@ -218,45 +225,49 @@ def _methods(study: Study) -> Html:
         ]
         parts.append(
             shell.section(
-                f"{capital(table.name)} table",
-                shell.table(table_heading(table.spec), _HEAD, rows, picked=holding),
+                titled(study, table),
+                shell.table(
+                    table_heading(table.spec, study.language),
+                    heads(study, *_HEAD),
+                    rows,
+                    picked=holding,
+                ),
                 level=3,
             )
         )
-    drawn = f", drawn {study.main}" if study.main is not None else ""
-    return shell.section(
-        METHODS,
-        f"One line for each method{drawn}, as in Tables 10, A1 and A2 of the founding study."
-        " Methods that hold in all these tables stand out.",
-        *parts,
-    )
+    words = say(study, "page.methods")
+    if study.main is not None:
+        words = say(study, "page.methods_drawn", draw=drawn(study, study.main))
+    return shell.section(_title(study, "methods"), words, *parts)
 
 
-def _method_row(result: StudyResult) -> list[PageCell | str]:
+def _method_row(study: Study, result: StudyResult) -> list[PageCell | str]:
     figures = measures(result)
     return [
         result.candidate.name,
-        _given(result.share),
-        figure(figures["R"], 3),
-        figure(figures["mean_absolute_distance"], 2),
-        figure(figures["mean_relative_distance"], 2),
-        figure(figures["hellinger"], 3),
-        _given(result.small_share),
-        figure(figures["mean_absolute_distance_small"], 2),
+        _given(study, result.share),
+        figure(study, figures["R"], 3),
+        figure(study, figures["mean_absolute_distance"], 2),
+        figure(study, figures["mean_relative_distance"], 2),
+        figure(study, figures["hellinger"], 3),
+        _given(study, result.small_share),
+        figure(study, figures["mean_absolute_distance_small"], 2),
     ]
 
 
-def _given(share: float | None) -> PageCell:
+def _given(study: Study, share: float | None) -> PageCell:
     """A share that is given away: loud where it is large, quiet where there is none."""
     if share is None:
         return PageCell(NOTHING, Tone.SOFT)
     if not share:
         return PageCell("0", Tone.SOFT)
-    return PageCell(decimal_text(100 * share, 2), Tone.BAD if share >= FALLS_FROM else Tone.PLAIN)
+    tone = Tone.BAD if share >= FALLS_FROM else Tone.PLAIN
+    return PageCell(decimal_text(100 * share, 2, study.language), tone)
 
 
 def _totals(study: Study) -> Html:
-    head = ["Table", "Method", *map(str, study.draws), *map(str, study.draws)]
+    draws = [drawn(study, draw) for draw in study.draws]
+    head = [*heads(study, "table", "method"), *draws, *draws]
     rows: list[list[PageCell | str]] = []
     for table in study.tables:
         for name in study.names:
@@ -264,31 +275,32 @@ def _totals(study: Study) -> Html:
             if not any(study_result is not None for study_result in results):
                 continue
             shares = [
-                _given(None if study_result is None else study_result.share)
+                _given(study, None if study_result is None else study_result.share)
                 for study_result in results
             ]
             small = [
-                _given(None if study_result is None else study_result.small_share)
+                _given(study, None if study_result is None else study_result.small_share)
                 for study_result in results
             ]
-            rows.append([capital(table.name), name, *shares, *small])
+            rows.append([capital(called(study, table)), name, *shares, *small])
     quiet = [row for row in rows if any(_loud(value) for value in row[2:])]
-    words = "Percent of cells that are given away. Laid out as Table 12 of the founding study."
+    words = say(study, "page.totals")
     if len(quiet) < len(rows):
-        words += f" {len(rows) - len(quiet)} lines in which all is 0 are left out."
+        words += " " + say(study, "page.left_out", n=len(rows) - len(quiet))
     width = len(study.draws)
+    all_cells, small_cells = heads(study, "all_cells", "small_cells")
     return shell.section(
-        TOTALS,
-        _draw_words(study),
+        _title(study, "totals"),
+        " ".join(say(study, f"page.draw_{draw.value}") for draw in study.draws),
         shell.table(
             words,
             head,
             quiet,
             words=2,
-            groups=[("", 2), ("all cells", width), ("cells of 1 and 2", width)],
+            groups=[("", 2), (all_cells, width), (small_cells, width)],
         )
         if quiet
-        else "However totals are drawn, no cell of these tables is given away.",
+        else say(study, "page.totals_none"),
     )
 
 
@@ -296,112 +308,84 @@ def _loud(cell: PageCell | str) -> bool:
     return isinstance(cell, PageCell) and cell.text not in ("0", NOTHING)
 
 
-def _draw_words(study: Study) -> str:
-    words: Mapping[NoiseDraw, str] = {
-        NoiseDraw.ASCENDING: "Ascending: by the cell key, so that a total hangs on its parts.",
-        NoiseDraw.INDEPENDENT: (
-            "Independent: fresh noise in every cell, to see what keys are worth."
-        ),
-        NoiseDraw.HASHED: (
-            "Hashed: by a keyed hash, so that cells with other people have other noise."
-        ),
-    }
-    return " ".join(words[draw] for draw in study.draws)
-
-
 def _changes(study: Study) -> Html:
     plot = changes(study)
     if plot is None:
-        return shell.section(CHANGES, "No method with a known design has changed a cell.")
+        return shell.section(_title(study, "changes"), say(study, "page.no_changes"))
     table = study.tables[-1]
     cells = max(
         int(main.profile.observed.sum()) for main in study.mains(table) if main.profile is not None
     )
     return shell.section(
-        CHANGES,
+        _title(study, "changes"),
         shell.figure(
             plot.chart,
             plot.alternative,
-            caption=f"Bars: the {number_text(cells)} non-empty interior cells of the {table.name}"
-            " table. Lines: what the design expects for their true counts.",
+            caption=say(study, "page.changes", n=cells, table=called(study, table)),
         ),
     )
 
 
 def _cells(study: Study) -> Html:
     table = study.tables[-1]
+    name = called(study, table)
     changed = [
-        (main.candidate.name, cell.words, number_text(cell.true), number_text(cell.published))
+        (main.candidate.name, *_cell(study, cell))
         for main in study.mains(table)
         for cell in main.worst[:1]
     ]
-    sentences = [
-        (
-            main.candidate.name,
-            cell.words,
-            number_text(cell.true),
-            number_text(cell.published),
-            str(cell.lower) if cell.lower == cell.upper else f"{cell.lower} or {cell.upper}",
-        )
+    given_away = [
+        (main.candidate.name, *_cell(study, cell), _possible(study, cell))
         for main in study.mains(table)
         for cell in main.given_away[:2]
     ]
+    head = heads(study, "method", "cell", "true", "published")
     parts: list[Html | str] = []
     if changed:
-        parts.append(
-            shell.table(
-                f"The cell of the {table.name} table that each method changes most, by the"
-                " difference of square roots; of several, the one with the most totals.",
-                ["Method", "Cell", "True", "Published"],
-                changed,
-                words=2,
-            )
-        )
+        parts.append(shell.table(say(study, "page.changed", table=name), head, changed, words=2))
     else:
-        parts.append("No cell was changed.")
-    if sentences:
-        parts.append(
-            shell.table(
-                f"Ones and twos of the {table.name} table that can be worked out: two for each"
-                " method, those with the most totals.",
-                ["Method", "Cell", "True", "Published", "An intruder finds"],
-                sentences,
-                words=2,
-            )
-        )
+        parts.append(say(study, "page.not_changed"))
+    if given_away:
+        caption = say(study, "page.worked_out", table=name)
+        head = [*head, say(study, "head.intruder")]
+        parts.append(shell.table(caption, head, given_away, words=2))
     else:
-        parts.append(f"No cell of 1 or 2 of the {table.name} table can be worked out.")
-    return shell.section(CELLS, *parts)
+        parts.append(say(study, "page.not_worked_out", table=name))
+    return shell.section(_title(study, "cells"), *parts)
+
+
+def _cell(study: Study, cell: CellFigures) -> tuple[str, str, str]:
+    """A cell in words, its true count and what is published."""
+    language = study.language
+    return cell.words, number_text(cell.true, language), number_text(cell.published, language)
+
+
+def _possible(study: Study, cell: CellFigures) -> str:
+    """The counts that an intruder finds possible."""
+    if cell.lower == cell.upper:
+        return str(cell.lower)
+    return say(study, "page.or", lower=str(cell.lower), upper=str(cell.upper))
 
 
 def _reading(study: Study) -> Html:
+    falls, holds = (
+        share_text(share, study.language, digits=2) for share in (FALLS_FROM, HOLDS_BELOW)
+    )
+    lines = [
+        *(say(study, f"reading.{name}") for name in ("disclosed", "risk", "change", "hellinger")),
+        say(study, "reading.falls", falls=falls, holds=holds),
+    ]
+    none = say(study, "none")
+    data = say(
+        study, "said.data", version=study.data_version or none, secret=study.secret_id or none
+    )
     return shell.section(
-        READING,
+        _title(study, "reading"),
         scope(study),
-        shell.bullets(
-            [
-                "Disclosed: of all non-empty cells, totals included, those of which one count is"
-                " left, or only 0 and 1. Small cells have a true count of 1 or 2.",
-                "Risk R: one figure from the share of empty interior cells, from how unevenly"
-                " people spread over small and large cells, and from the size of the population;"
-                " noise lowers it. 0 is none. It does not see what sums of cells give away.",
-                "Mean change: of non-empty cells, totals included, up or down. Relative: over the"
-                " true count.",
-                "Hellinger: the distance of the whole tables, over the root of the sum of true"
-                " counts; 0 is no difference, 1 is unrelated.",
-                f"A method falls where {share_text(FALLS_FROM, digits=2)} of the cells of a"
-                " table, or of its"
-                " small ones, are given away, and holds below"
-                f" {share_text(HOLDS_BELOW, digits=2)}. These are"
-                " aids for reading: whether one person may be given away is for the office to say.",
-            ]
-        ),
-        shell.paragraph(
-            f"Data version {study.data_version or 'none'}, secret {study.secret_id or 'none'}.",
-            soft=True,
-        ),
+        shell.bullets(lines),
+        shell.paragraph(data, soft=True),
     )
 
 
-def _size(mean: float) -> str:
-    return f"{mean:,.2f}" if mean < 10 else f"{mean:,.0f}"
+def _size(mean: float, language: str | None) -> str:
+    return written_as(f"{mean:,.2f}" if mean < 10 else f"{mean:,.0f}", language)

@@ -14,7 +14,7 @@ from sdcensus.model.quantities import share_text
 from sdcensus.report.charts import BAD, INK, PAPER, SOFT, STRONG, WEAK, altair_library
 from sdcensus.report.perturbation.words import signed
 from sdcensus.report.study.results import DeviationProfile, Study, StudyResult, StudyTable
-from sdcensus.report.study.words import Verdict, verdict
+from sdcensus.report.study.words import Verdict, called, fixed, say, verdict
 
 #: Left, upper, right and lower edges.
 Boxes = npt.NDArray[np.float64]
@@ -163,12 +163,6 @@ _FORMS = {
     Verdict.UNKNOWN: ("circle", SOFT, SOFT),
 }
 
-#: How to read a map.
-MAP_LEGEND = (
-    "Filled points hold in this table, hollow ones leak a little, triangles give away one in a"
-    " hundred of its cells, or of its ones and twos, or more."
-)
-
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Plot:
@@ -199,7 +193,7 @@ def risk_map(study: Study, table: StudyTable) -> Plot | None:
     ]
     if not marks:
         return None
-    return _map(table, marks, "risk R", from_zero=False)
+    return _map(study, table, marks, say(study, "plot.risk"), from_zero=False)
 
 
 def disclosure_map(study: Study, table: StudyTable) -> Plot | None:
@@ -213,30 +207,32 @@ def disclosure_map(study: Study, table: StudyTable) -> Plot | None:
     if not any(mark.y for mark in marks):
         return None
     small = any(result.small_share is not None for result in study.mains(table))
-    what = "ones and twos given away, %" if small else "cells given away, %"
-    return _map(table, marks, what, from_zero=True)
+    what = say(study, "plot.small" if small else "plot.cells")
+    return _map(study, table, marks, what, from_zero=True)
 
 
 def _shown_share(result: StudyResult) -> float | None:
     return result.share if result.small_share is None else result.small_share
 
 
-def _map(table: StudyTable, marks: list[_Mark], what: str, *, from_zero: bool) -> Plot:
+def _map(
+    study: Study, table: StudyTable, marks: list[_Mark], what: str, *, from_zero: bool
+) -> Plot:
     alt = altair_library()
     across = _span([mark.x for mark in marks], from_zero=False)
     up = _span([mark.y for mark in marks], from_zero=from_zero)
-    form = f".{max(0, -math.floor(math.log10((up[1] - up[0]) / 4)))}f"
+    digits = max(0, -math.floor(math.log10((up[1] - up[0]) / 4)))
     x = (
         alt.X("x:Q")
-        .title("mean change of a non-empty cell →")
+        .title(say(study, "plot.across"))
         .scale(domain=list(across), nice=False, zero=False)
         .axis(tickCount=5, format=".1f", grid=False, domainColor=SOFT, tickColor=SOFT)
     )
     y = (
         alt.Y("y:Q")
-        .title(f"{what} →")
+        .title(say(study, "plot.up", what=what))
         .scale(domain=list(up), nice=False, zero=False)
-        .axis(tickCount=5, format=form, domain=False, ticks=False, minExtent=34)
+        .axis(tickCount=5, format=f".{digits}f", domain=False, ticks=False, minExtent=34)
     )
     values, lines = _placed(marks, across, up)
     data = alt.Data(values=values)
@@ -263,10 +259,20 @@ def _map(table: StudyTable, marks: list[_Mark], what: str, *, from_zero: bool) -
         .mark_text(align="left", baseline="middle", fontSize=_LABEL, color=INK)
         .encode(x=alt.X("left:Q"), y=alt.Y("middle:Q"), text="name:N")
     )
-    spoken = "; ".join(f"{mark.name}: {format(mark.y, form)} at {mark.x:.2f}" for mark in marks)
+    spoken = [
+        say(
+            study,
+            "plot.point",
+            name=mark.name,
+            y=fixed(study, mark.y, digits),
+            x=fixed(study, mark.x),
+        )
+        for mark in marks
+    ]
+    name = called(study, table)
     return Plot(
-        table.name[:1].upper() + table.name[1:],
-        f"Scatter chart of the {table.name} table, {what} over the mean change. {spoken}.",
+        name[:1].upper() + name[1:],
+        say(study, "plot.map", table=name, what=what, points="; ".join(spoken)),
         alt.layer(*layers).properties(width=_WIDTH, height=_HEIGHT),
     )
 
@@ -326,18 +332,24 @@ def changes(study: Study) -> Plot | None:
         return None
     most = max(max(_shares(profile.observed)) for _, profile in shown)
     panels = [
-        _panel(name, profile, most, first=at % _COLUMNS == 0)
+        _panel(name, profile, most, say(study, "plot.share") if at % _COLUMNS == 0 else None)
         for at, (name, profile) in enumerate(shown)
     ]
+    unchanged = [
+        (name, _shares(profile.observed)[profile.deviations.index(0)]) for name, profile in shown
+    ]
     spoken = [
-        f"{name}:"
-        f" {share_text(_shares(profile.observed)[profile.deviations.index(0)], digits=2)} unchanged"
-        for name, profile in shown
+        say(
+            study,
+            "plot.unchanged",
+            name=name,
+            share=share_text(share, study.language, digits=2),
+        )
+        for name, share in unchanged
     ]
     return Plot(
-        "Changes beside their design",
-        f"Small bar charts of the changes in the {table.name} table, one for each method, with the"
-        f" shares of the design as lines. {'; '.join(spoken)}.",
+        say(study, "section.changes"),
+        say(study, "plot.changes", table=called(study, table), shares="; ".join(spoken)),
         alt.concat(*panels, columns=_COLUMNS, spacing=14),
     )
 
@@ -348,7 +360,7 @@ def _shares(cells: npt.NDArray[Any], of: int | None = None) -> list[float]:
     return [float(share) for share in cells.sum(axis=0) / whole]
 
 
-def _panel(name: str, profile: DeviationProfile, most: float, *, first: bool) -> Any:
+def _panel(name: str, profile: DeviationProfile, most: float, title: str | None) -> Any:
     """The changes of one method as bars, its design as lines."""
     alt = altair_library()
     signs = [signed(value) for value in profile.deviations]
@@ -367,7 +379,7 @@ def _panel(name: str, profile: DeviationProfile, most: float, *, first: bool) ->
     )
     y = (
         alt.Y("observed:Q")
-        .title("share of cells" if first else None)
+        .title(title)
         .scale(domain=[0, 1.05 * most], nice=False)
         .axis(
             labelExpr="format(datum.value * 100, 'd') + ' %'",

@@ -6,16 +6,15 @@ from sdcensus.model.quantities import NOTHING
 from sdcensus.model.vocabulary import NoiseDraw
 from sdcensus.report import page as shell
 from sdcensus.report.page import Html, PageCell, Tone
-from sdcensus.report.study.published import SOURCE, Published
+from sdcensus.report.study.figures import counted_as_printed, measures
+from sdcensus.report.study.published import Published
 from sdcensus.report.study.results import Study, StudyTable
-from sdcensus.report.study.rows import counted_as_printed, measures
-
-PRINTED = "Beside the printed figures"
+from sdcensus.report.study.words import called, drawn, fixed, say
 
 
-def figure(value: float | None, digits: int) -> str:
+def figure(study: Study, value: float | None, digits: int) -> str:
     """A figure, or the sign for one that has no meaning."""
-    return NOTHING if value is None else f"{value:.{digits}f}"
+    return NOTHING if value is None else fixed(study, value, digits)
 
 
 def capital(text: str) -> str:
@@ -24,11 +23,11 @@ def capital(text: str) -> str:
 
 
 _BESIDE = (
-    ("disclosed_cells_pct", "Disclosed cells, %", 2),
-    ("R", "Risk R", 3),
-    ("mean_absolute_distance", "Mean change", 2),
-    ("hellinger", "Hellinger", 2),
-    ("small_cells_disclosed_pct", "Small cells disclosed, %", 2),
+    ("disclosed_cells_pct", "disclosed", 2),
+    ("R", "risk", 3),
+    ("mean_absolute_distance", "change", 2),
+    ("hellinger", "hellinger", 2),
+    ("small_cells_disclosed_pct", "small_disclosed", 2),
 )
 
 
@@ -47,32 +46,41 @@ def printed(study: Study, published: Published) -> Html:
             )
             cells: list[PageCell | str] = [main.candidate.name]
             for name, _, digits in _BESIDE:
-                cells.append(PageCell(figure(printed.get(name), digits), Tone.SOFT))
-                cells.append(figure(mine[name], digits))
+                cells.append(PageCell(figure(study, printed.get(name), digits), Tone.SOFT))
+                cells.append(figure(study, mine[name], digits))
             rows.append(cells)
         if rows:
-            parts.append(_printed_table(table, rows))
+            parts.append(_printed_table(study, table, rows))
     fresh = _printed_draws(study, published)
+    source = say(study, "source")
     return shell.section(
-        PRINTED,
-        f"{published.country}, as printed in {SOURCE}, and this study. The records of that census"
-        " are not public, and the people of the demo country are fictional: orders of magnitude"
-        " and the order of the methods should agree, not digits.",
-        "The printed shares of disclosed cells fit an intruder who adds up interior cells only, and"
-        " does not compare totals with the totals above them. Here they are counted like that; in"
-        " all other tables of this page by all sums, which give away more.",
+        say(study, "section.printed"),
+        say(study, "page.printed", country=published.country, source=source),
+        say(study, "page.printed_alike"),
         *parts,
         *fresh,
     )
 
 
-def _printed_table(table: StudyTable, rows: list[list[PageCell | str]]) -> Html:
+def _printed_table(study: Study, table: StudyTable, rows: list[list[PageCell | str]]) -> Html:
+    method, printed, here = heads(study, "method", "printed", "here")
+    titles = heads(study, *(name for _, name, _ in _BESIDE))
     return shell.table(
-        f"{capital(table.name)} table",
-        ["Method", *(("printed", "here") * len(_BESIDE))],
+        titled(study, table),
+        [method, *((printed, here) * len(_BESIDE))],
         rows,
-        groups=[("", 1), *((title, 2) for _, title, _ in _BESIDE)],
+        groups=[("", 1), *((title, 2) for title in titles)],
     )
+
+
+def titled(study: Study, table: StudyTable) -> str:
+    """What a table is called above its figures."""
+    return capital(say(study, "ways.titled", table=called(study, table)))
+
+
+def heads(study: Study, *names: str) -> list[str]:
+    """The headings of columns."""
+    return [say(study, f"head.{name}") for name in names]
 
 
 def _printed_draws(study: Study, published: Published) -> list[Html]:
@@ -89,15 +97,18 @@ def _printed_draws(study: Study, published: Published) -> list[Html]:
             mine = counted_as_printed(fresh)[0], counted_as_printed(coupled)[0]
             shown = (known, printed.get("disclosed_cells_pct"), *mine)
             if any(shown):
-                rows.append([capital(table.name), name, *(figure(value, 2) for value in shown)])
+                figures = [figure(study, value, 2) for value in shown]
+                rows.append([capital(called(study, table)), name, *figures])
     if not rows:
         return []
+    independent, keys = drawn(study, NoiseDraw.INDEPENDENT), say(study, "head.keys")
+    printed_head, here = heads(study, "printed", "here")
     return [
         shell.table(
-            "Disclosed cells in percent, independent against coupled by keys (Table 12)",
-            ["Table", "Method", "independent", "keys", "independent", "keys"],
+            say(study, "page.printed_draws"),
+            [*heads(study, "table", "method"), independent, keys, independent, keys],
             rows,
             words=2,
-            groups=[("", 2), ("printed", 2), ("here", 2)],
+            groups=[("", 2), (printed_head, 2), (here, 2)],
         )
     ]

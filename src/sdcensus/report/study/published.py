@@ -21,7 +21,6 @@ from sdcensus.model.spec.table_spec import TableSpec
 if TYPE_CHECKING:
     from sdcensus.report.study.results import Study, StudyTable
 
-SOURCE = "ECLAC (2020), Tables 9, 10, 12, A1 and A2"
 #: Which census each preset of the demo country resembles.
 COUNTRIES: Mapping[str, str] = MappingProxyType(
     {

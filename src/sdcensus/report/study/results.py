@@ -187,7 +187,7 @@ class StudyTable(Confidential):
 
     Attributes:
         spec: The table.
-        name: What it is called in the study.
+        name: What it is called in the study: a sentence that can be said in every language.
         original: The table before protection.
         results: One for each method, in the order of the study.
     """
@@ -218,6 +218,7 @@ class Study(Confidential):
         tables: From the fewest axes to the most.
         candidates: The methods that were compared.
         zeros_known: Whether the intruder knows that empty cells are published as 0.
+        language: The language of its words and labels.
     """
 
     census: str
@@ -226,6 +227,7 @@ class Study(Confidential):
     tables: tuple[StudyTable, ...]
     candidates: tuple[Candidate, ...]
     zeros_known: bool
+    language: str | None = None
 
     def __repr__(self) -> str:
         return f"<Study of {len(self.tables)} tables: confidential>"

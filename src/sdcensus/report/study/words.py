@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import StrEnum
 
-from sdcensus.model.quantities import share_text
-from sdcensus.model.spec.headings import joined
+from sdcensus.model.quantities import number_text, share_text, written_as
+from sdcensus.model.sentences import Value, in_language, speak
+from sdcensus.model.spec.headings import entity_text, joined
 from sdcensus.model.vocabulary import NoiseDraw
 from sdcensus.report.study.published import Published
 from sdcensus.report.study.results import Study, StudyResult, StudyTable
@@ -17,7 +18,6 @@ FALLS_FROM = 0.01
 HOLDS_BELOW = 0.0001
 #: A distribution this improbable, over the number of comparisons, is not as designed.
 _DOUBT = 0.001
-#: What stands where a figure has no meaning; notes say why.
 
 
 class Verdict(StrEnum):
@@ -46,28 +46,54 @@ def verdicts(study: Study) -> dict[str, Verdict]:
     return {name: verdict(_of(study, name)) for name in study.names}
 
 
+def say(study: Study, key: str, /, **values: Value) -> str:
+    """A text of a study in its language, with its places filled."""
+    return speak(f"study.{key}", study.language, **values)
+
+
+def called(study: Study, table: StudyTable) -> str:
+    """What a table is called in the language of the study."""
+    return in_language(table.name, study.language)
+
+
+def by_axes(study: Study, table: StudyTable) -> str:
+    """The name of a table, or its units and axes as plans write them."""
+    spec = table.spec
+    units = entity_text(spec.of, study.language)
+    axes = ", ".join(axis.name for axis in spec.axes)
+    by = f"{units} {speak('headings.by', study.language)} {axes}" if axes else units
+    return spec.name or by
+
+
+def drawn(study: Study, draw: NoiseDraw) -> str:
+    """What a way of drawing noise is called in the language of the study."""
+    return say(study, f"draw.{draw.value}")
+
+
+def fixed(study: Study, figure: float, digits: int = 2) -> str:
+    """A figure with so many decimals, as the language of the study writes it."""
+    return written_as(f"{figure:.{digits}f}", study.language)
+
+
 def sentences(study: Study, published: Published | None = None) -> list[tuple[str, str]]:
     """The findings, each with a word or two to begin with."""
-    conclusions = [("Scope.", scope(study))]
+    conclusions = [(say(study, "find.scope"), scope(study))]
     conclusions += _by_verdict(study)
     conclusions += _cost(study)
     conclusions += _draws(study)
     conclusions += _design(study)
     if published is not None:
-        conclusions.append(("Beside the printed figures.", beside(published)))
+        beside = say(study, "said.beside", country=published.country)
+        conclusions.append((say(study, "find.beside"), beside))
     return conclusions
 
 
 def scope(study: Study) -> str:
     """For whom the conclusions hold: which tables, what is known, by which means."""
-    known = "the largest change that the method makes"
+    known = say(study, "said.largest")
     if study.zeros_known:
-        known += ", and that empty cells are published as 0"
-    return (
-        f"Each table is taken alone. The intruder knows {known}, compares totals with their parts"
-        " (shuttle algorithm), and uses nothing else: a linear program narrows more, and several"
-        " tables together, or averages over many of them, tell more than one table does."
-    )
+        known = say(study, "said.zeros", known=known)
+    return say(study, "said.scope", known=known)
 
 
 def lead(study: Study) -> str:
@@ -77,29 +103,30 @@ def lead(study: Study) -> str:
     leaks = [name for name, verdict in every.items() if verdict is Verdict.LEAKS]
     holds = [name for name, verdict in every.items() if verdict is Verdict.HOLDS]
     if not falls and not leaks and not holds:
-        return "All cells of these tables are empty: there is nothing to protect and to compare."
+        return say(study, "said.empty")
     parts = []
     if falls:
-        parts.append(
-            f"{joined(falls)} {_verb(falls, 'falls', 'fall')}: one table alone lets an intruder who"
-            " knows the largest change work out one in a hundred of its counts, or of its ones and"
-            " twos, or more."
-        )
+        parts.append(_about(study, "said.falls", falls))
     if leaks:
-        parts.append(f"{joined(leaks)} {_verb(leaks, 'leaks', 'leak')} a little.")
+        parts.append(_about(study, "find.leaks", leaks))
     if holds:
-        parts.append(
-            f"{joined(holds)} {_verb(holds, 'gives', 'give')} {_how_few(study, holds)} of these"
-            " tables away to such an intruder."
-        )
+        parts.append(_about(study, f"said.{_how_few(study, holds)}", holds))
         best = _cheapest(study, holds)
         if best is not None:
             name, change = best
-            who = (
-                f"Of these, {name} changes counts least: by" if len(holds) > 1 else "It changes by"
+            shown = fixed(study, change)
+            parts.append(
+                say(study, "said.least_of", name=name, change=shown)
+                if len(holds) > 1
+                else say(study, "said.least", change=shown)
             )
-            parts.append(f"{who} {change:.2f} on average in the most detailed table.")
     return " ".join(parts)
+
+
+def _about(study: Study, key: str, names: Sequence[str]) -> str:
+    """A sentence about one method or several."""
+    form = f"{key}_one" if len(names) == 1 else key
+    return say(study, form, names=joined(names, study.language))
 
 
 def _by_verdict(study: Study) -> list[tuple[str, str]]:
@@ -107,65 +134,58 @@ def _by_verdict(study: Study) -> list[tuple[str, str]]:
     conclusions = []
     for name in (name for name, kind in every.items() if kind is Verdict.FALLS):
         table, result = _worst(study, name)
-        conclusions.append(
-            (
-                f"{name} falls.",
-                f"In the {table.name} table {_of_cells(result)} can be narrowed down to one count,"
-                " or to 0 and 1.",
-            )
-        )
+        cells = _of_cells(study, result)
+        text = say(study, "said.narrowed", table=called(study, table), cells=cells)
+        conclusions.append((say(study, "find.falls", name=name), text))
     leaking = [name for name, kind in every.items() if kind is Verdict.LEAKS]
     if leaking:
         parts = []
         for name in leaking:
             table, result = _worst(study, name)
-            parts.append(f"{name} {_of_cells(result)} ({table.name})")
-        conclusions.append(
-            (
-                f"{joined(leaking)} {_verb(leaking, 'leaks', 'leak')} a little.",
-                f"In the worst table: {'; '.join(parts)}.",
-            )
-        )
+            cells = _of_cells(study, result)
+            part = say(study, "said.worst_part", name=name, cells=cells, table=called(study, table))
+            parts.append(part)
+        text = say(study, "said.worst", parts="; ".join(parts))
+        conclusions.append((_about(study, "find.leaks", leaking), text))
     holding = [name for name, kind in every.items() if kind is Verdict.HOLDS]
     if holding:
-        text = "No cell of these tables can be narrowed down to one count, or to 0 and 1."
+        text = say(study, "said.none_narrowed")
         if any(study_result.disclosed for name in holding for study_result in _of(study, name)):
             clauses = [f"{name} {_given_away(study, name)}" for name in holding]
-            text = (
-                "Cells of all these tables that can be narrowed down to one count, or to 0 and 1:"
-                f" {', '.join(clauses)}."
-            )
-        conclusions.append((f"{joined(holding)} {_verb(holding, 'holds', 'hold')}.", text))
+            text = say(study, "said.some_narrowed", parts=", ".join(clauses))
+        conclusions.append((_about(study, "find.holds", holding), text))
     return conclusions
 
 
 def _cost(study: Study) -> list[tuple[str, str]]:
     table = study.tables[-1]
+    title = say(study, "find.cost")
     costs = [
         (main.utility.mean_absolute_distance, main.candidate.name)
         for main in study.mains(table)
         if main.utility.mean_absolute_distance is not None
     ]
     if not costs:
-        return [("Cost.", "No cell is non-empty, so no change can be measured.")]
+        return [(title, say(study, "said.no_cost"))]
     (least, mild), (most, strong) = min(costs), max(costs)
-    other = f", and by {most:.2f} under {strong}" if len(costs) > 1 else ""
-    text = (
-        f"In the {table.name} table a non-empty cell changes by {least:.2f} on average under"
-        f" {mild}{other}."
-    )
+    mildest = {"table": called(study, table), "least": fixed(study, least), "mild": mild}
+    if len(costs) == 1:
+        return [(title, say(study, "said.cost_one", **mildest))]
+    text = say(study, "said.cost", **mildest, most=fixed(study, most), strong=strong)
     best = _cheapest(
         study, [name for name, verdict in verdicts(study).items() if verdict is Verdict.HOLDS]
     )
-    if best is not None and len(costs) > 1:
-        text += f" Of the methods that hold, {best[0]} changes least ({best[1]:.2f})."
-    return [("Cost.", text)]
+    if best is not None:
+        name, change = best
+        text += " " + say(study, "said.mildest", name=name, change=fixed(study, change))
+    return [(title, text)]
 
 
 def _draws(study: Study) -> list[tuple[str, str]]:
     """What the way of drawing changes, for the scheme that gives away most."""
     if len(study.draws) < 2 or not any(_has_records(table) for table in study.tables):
         return []
+    title = say(study, "find.totals")
     most: tuple[float, StudyTable, str] | None = None
     for table in study.tables:
         for study_result in table.results:
@@ -173,25 +193,18 @@ def _draws(study: Study) -> list[tuple[str, str]]:
             if share and study_result.candidate.draw and (most is None or share > most[0]):
                 most = share, table, study_result.candidate.name
     if most is None:
-        return [("Totals.", "However the noise is drawn, no cell is given away.")]
+        return [(title, say(study, "said.no_draw"))]
     _, table, name = most
-    words = {
-        NoiseDraw.ASCENDING: "keys couple totals to their parts",
-        NoiseDraw.INDEPENDENT: "every cell has fresh noise",
-        NoiseDraw.HASHED: "a hash takes the place of keys",
-    }
     parts = []
     for draw in study.draws:
         result = table.result(name, draw)
         if result is not None:
-            parts.append(f"{share_text(result.share, digits=2)} where {words[draw]} ({draw})")
-    return [
-        (
-            "Totals.",
-            f"{name} gives away most, and how totals are drawn changes how much. Of the non-empty"
-            f" cells of the {table.name} table it gives away {joined(parts)}.",
-        )
-    ]
+            shown = share_text(result.share, study.language, digits=2)
+            key = f"said.draw_{draw.value}"
+            parts.append(say(study, key, share=shown, draw=drawn(study, draw)))
+    listed = joined(parts, study.language)
+    text = say(study, "said.draws", name=name, table=called(study, table), parts=listed)
+    return [(title, text)]
 
 
 def _design(study: Study) -> list[tuple[str, str]]:
@@ -203,57 +216,43 @@ def _design(study: Study) -> list[tuple[str, str]]:
         if result.profile is not None and result.profile.test.p_value is not None
     ]
     wrong = [
-        f"{study_result.candidate.title} ({table.name})"
+        f"{_title(study, study_result)} ({called(study, table)})"
         for chance, study_result, table in chances
         if chance < _DOUBT / len(chances)
     ]
     if wrong:
-        return [
-            (
-                "Not as designed.",
-                f"The changes of {joined(wrong)} do not have the distribution that they should"
-                " have. Check the perturbation table, and the record keys of the store.",
-            )
-        ]
+        text = say(study, "said.not_designed", names=joined(wrong, study.language))
+        return [(say(study, "find.not_designed"), text)]
     if not chances:
         return []
-    least = min(chance for chance, _, _ in chances)
-    return [
-        (
-            "As designed.",
-            f"The changes of interior cells have the distribution of their design in all"
-            f" {len(chances)} comparisons (the least probable one has a chance of {least:.2g}).",
-        )
-    ]
+    least = written_as(f"{min(chance for chance, _, _ in chances):.2g}", study.language)
+    text = say(study, "said.designed", n=len(chances), chance=least)
+    return [(say(study, "find.designed"), text)]
 
 
-def beside(published: Published) -> str:
-    """Why printed figures and ours differ."""
-    return (
-        f"The printed figures are of {published.country}, whose records are not public. The demo"
-        " country has the same numbers of people and categories, and fictional people: who is rare"
-        " differs, and with it every figure somewhat. Where more cells hold 1 or 2, relative"
-        " changes are larger and CP1 gives away more. Risk R is lower where people are spread more"
-        " evenly, and hangs on a few cells where hardly any is small. Shares of a few hundredths of"
-        " a percent are a handful of cells, and others under another secret."
-    )
+def _title(study: Study, result: StudyResult) -> str:
+    """The name of a method and how it is drawn."""
+    candidate = result.candidate
+    if candidate.draw is None:
+        return candidate.name
+    return f"{candidate.name}, {drawn(study, candidate.draw)}"
 
 
 def reasons(study: Study) -> list[str]:
     """Why some figures have no meaning, each reason once."""
     sentences: dict[str, None] = {}
     for table in study.tables:
-        for text in table.original.warnings:
-            sentences[f"The {table.name} table: {text[:1].lower()}{text[1:]}"] = None
+        name = called(study, table)
+        for warning in table.original.warnings:
+            text = in_language(warning, study.language)
+            text = f"{text[:1].lower()}{text[1:]}"
+            sentences[say(study, "said.caution", table=name, text=text)] = None
         if all(len(axis.blocks) == 1 for axis in table.spec.axes):
-            sentences[
-                f"The {table.name} table shows neither totals nor several levels: there is nothing"
-                " to compare its cells with."
-            ] = None
+            sentences[say(study, "said.no_sums", table=name)] = None
         if not _has_records(table):
-            sentences[f"The {table.name} table: no cell is non-empty."] = None
+            sentences[say(study, "said.no_records", table=name)] = None
         elif not any(result.small_cells for result in table.results):
-            sentences[f"The {table.name} table: no cell counts 1 or 2."] = None
+            sentences[say(study, "said.no_small", table=name)] = None
     return list(sentences)
 
 
@@ -269,13 +268,14 @@ def _of(study: Study, name: str) -> list[StudyResult]:
 
 def _given_away(study: Study, name: str) -> str:
     cells = sum(study_result.disclosed for study_result in _of(study, name))
-    return f"{cells:,}" if cells else "none"
+    return number_text(cells, study.language) if cells else say(study, "none")
 
 
 def _how_few(study: Study, names: Sequence[str]) -> str:
+    """The sentence that says how little these methods give away."""
     if any(study_result.disclosed for name in names for study_result in _of(study, name)):
-        return "fewer than one count in ten thousand"
-    return "no count"
+        return "gives_few"
+    return "gives_none"
 
 
 def _worst(study: Study, name: str) -> tuple[StudyTable, StudyResult]:
@@ -301,13 +301,10 @@ def _cheapest(study: Study, names: Sequence[str]) -> tuple[str, float] | None:
     return name, change
 
 
-def _of_cells(result: StudyResult) -> str:
+def _of_cells(study: Study, result: StudyResult) -> str:
     """Which share of the cells is given away; of small ones, where there are any."""
-    cells = f"{share_text(result.share, digits=2)} of the non-empty cells"
+    share = share_text(result.share, study.language, digits=2)
     if result.small_share is None:
-        return cells
-    return f"{cells} and {share_text(result.small_share, digits=2)} of the ones and twos"
-
-
-def _verb(names: Sequence[str], one: str, several: str) -> str:
-    return one if len(names) == 1 else several
+        return say(study, "said.cells", share=share)
+    small = share_text(result.small_share, study.language, digits=2)
+    return say(study, "said.cells_small", share=share, small=small)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.errors import SpecError
+from sdcensus.errors import Sentence, SpecError
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.method import Method, member
 from sdcensus.methods.perturbation.schemes import SCHEMES, scheme
@@ -29,6 +29,7 @@ from sdcensus.model.perturbation.table import Lookup
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.table import Table
 from sdcensus.model.secret import Secret, SubSecret
+from sdcensus.model.sentences import sentence
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.model.vocabulary import NoiseDraw
 from sdcensus.report.study.published import preset_of
@@ -170,7 +171,7 @@ def compare(
             of the methods.
         generator: Draws the independent noise; by default one that begins where it always does.
         workers: How many threads; by default one for each processor.
-        language: The language of labels.
+        language: The language of words and labels.
         progress: Called with the stage and how much of it is done.
     """
     _check(specs, candidates)
@@ -179,7 +180,7 @@ def compare(
     return compare_cubes(
         cubes_of(census, [rule.counted(spec) for spec in specs]),
         candidates,
-        census=census.schema.census.name,
+        census=census.schema.census.name_in(language),
         grouped=Grouped(rule, tuple(specs), census.tabulate) if rule else None,
         generator=generator,
         workers=workers,
@@ -255,6 +256,7 @@ def compare_cubes(
         zeros_known=any(
             candidate.knowledge and candidate.knowledge.zeros_known for candidate in candidates
         ),
+        language=language,
     )
 
 
@@ -320,16 +322,22 @@ def _original(cube: Cube) -> Original:
     )
 
 
-_WAYS = ("one cell", "one-way", "two-way", "three-way", "four-way", "five-way")
+#: The numbers of axes for which tables have a name of their own.
+_NAMED_WAYS = 5
 
 
-def _names(specs: Sequence[TableSpec]) -> list[str]:
+def _names(specs: Sequence[TableSpec]) -> list[Sentence]:
     """Tables by their number of axes, with a number where that does not tell them apart."""
-    ways = [
-        _WAYS[len(spec.axes)] if len(spec.axes) < len(_WAYS) else f"{len(spec.axes)}-way"
-        for spec in specs
-    ]
+    ways = [_way(len(spec.axes)) for spec in specs]
     return [
-        way if ways.count(way) == 1 else f"{way} ({ways[: at + 1].count(way)})"
+        way
+        if ways.count(way) == 1
+        else sentence("study.ways.numbered", way=way, n=ways[: at + 1].count(way))
         for at, way in enumerate(ways)
     ]
+
+
+def _way(axes: int) -> Sentence:
+    if axes <= _NAMED_WAYS:
+        return sentence(f"study.ways.{axes}")
+    return sentence("study.ways.more", n=axes)
