@@ -12,10 +12,11 @@ from python_calamine import CalamineWorkbook
 
 from sdcensus.model.catalogue import FIRST, LANGUAGES, catalogue
 from sdcensus.model.quantities import number_text
+from tests.cli.census.test_start import write_census
 from tests.cli.conftest import Run, Village
 from tests.cli.tiny import PERSONS, write_village
 
-AREAS = ("assess", "recommend", "approve", "findings", "notes", "marks", "study")
+AREAS = ("assess", "recommend", "approve", "findings", "notes", "marks", "study", "start", "load")
 #: A piece of a sentence of at least so many words is looked for.
 WORDS = 4
 OTHERS = [language for language in LANGUAGES if language != FIRST]
@@ -113,6 +114,47 @@ def test_a_study_is_in_the_language_that_was_asked_for(
     for path in (tmp_path / "english").glob("*.csv"):
         labels = path.name in ("worst_cells.csv", "given_away.csv")  # hold labels of categories
         assert labels or path.read_bytes() == (tmp_path / "study" / path.name).read_bytes()
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_the_road_is_told_and_asked_in_the_language(
+    language: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "census"
+    write_census(folder)
+    words = catalogue("start", language)
+    asked: list[str] = []
+    replies = iter(["2", "perhaps", words["yes"].upper(), words["no"][0]])
+
+    def prompt(question: str, **settings: object) -> str:
+        asked.append(question)
+        return next(replies)
+
+    with monkeypatch.context() as terminal:
+        terminal.setattr("sdcensus.cli.shared.questions.can_answer", lambda: True)
+        terminal.setattr("sdcensus.cli.census.start.can_answer", lambda: True)
+        terminal.setattr("typer.prompt", prompt)
+        answer = run("start", folder, "-l", language)
+    assert answer.code == 0, answer.err
+    assert asked[0] == words["ask.numbers"]
+    assert all(question.startswith(words["ask.later"]) for question in asked[1:3])
+    assert "builder_later = true" in (folder / "start.toml").read_text(encoding="utf-8")
+    for text in (answer.out, answer.err, (folder / "next-commands.txt").read_text("utf-8")):
+        assert not english_in(text, language)
+    # The schema was drafted in this language, and from then on nobody has to ask for it.
+    answer = run("start", folder, "--yes")
+    assert answer.code == 0, answer.err
+    assert words["said.passed"] in answer.out
+    assert words["secret.keep"] in answer.out
+    steps = (folder / "next-commands.txt").read_text("utf-8")
+    assert steps.startswith(words["head"])
+    assert words["next.publish"] in steps
+    assert [path.name for path in folder.glob("next-commands*")] == ["next-commands.txt"]
+    for text in (answer.out, steps):
+        assert not english_in(text, language)
+    # Read again in another language, the list is still known as ours.
+    assert run("start", folder, "-l", FIRST).code == 0
+    assert [path.name for path in folder.glob("next-commands*")] == ["next-commands.txt"]
 
 
 def test_english_is_as_before(run: Run, village: Village) -> None:

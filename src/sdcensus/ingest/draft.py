@@ -98,7 +98,7 @@ def draft_schema(
     writer = SchemaWriter(folder_out, list(languages), matches.entries)
     text = writer.schema(files)
     check = check_dictionary(_columns(opened), matches, writer.guesses)
-    contents = {SCHEMA_FILE: text, **writer.code_lists, CHECK_FILE: check.text()}
+    contents = {SCHEMA_FILE: text, **writer.code_lists, CHECK_FILE: check.text(options.language)}
     _write_all(folder_out, contents)
     return DraftText(text, check)
 

@@ -155,16 +155,16 @@ def test_a_terminal_shows_what_is_conspicuous_and_where_the_report_stands(
     answer = run("load", schema, "--out", store, "--secret", village.secret, "-l", "es")
     assert answer.code == 0
     made, *lines = answer.out.splitlines()
-    assert made.startswith(f"Made {store} in ")
+    assert made.startswith(f"Se creó {store} en ")
     assert [" ".join(line.split()) for line in lines] == [
-        "households 4",
-        "persons 6",
+        "hogares 4",
+        "personas 6",
         "Hogares de personas: 6 coinciden tal como están escritos",
         "- Hogares sin personas: 1",
         "- Mucho es «no declarado» en income",
         "- Áreas de ed sin personas: 1",
         f"El informe completo, solo para la oficina: {store}.report.html, {store}.report.txt",
-        f"Look at it with: sdcensus describe {store}",
+        f"Véalo con: sdcensus describe {store}",
     ]
 
 

@@ -11,7 +11,9 @@ import typer
 from sdcensus.cli.shared.console import Output, Stages, plain_table, typed
 from sdcensus.cli.shared.options import Language, Quiet, SecretFile, examples
 from sdcensus.cli.shared.run import all_or_nothing
-from sdcensus.model.quantities import duration_text
+from sdcensus.model.quantities import duration_text, number_text
+from sdcensus.model.sentences import speak
+from sdcensus.model.spec.headings import entity_text
 from sdcensus.model.vocabulary import OnProblem
 
 if TYPE_CHECKING:
@@ -77,49 +79,42 @@ def load(
     took = time.perf_counter() - began
     with Stages(output, "looking for rules that are not declared") as stages:
         loaded = reporting.finish(load_report, progress=stages)
-    _say_notes(output, loaded)
-    output.say(f"Made {out} in {duration_text(took)}.")
+    _say_notes(output, loaded, language)
+    output.say(speak("start.load.made", language, path=str(out), took=duration_text(took)))
     records = plain_table(header=False)
     records.add_column()
     records.add_column(justify="right")
     for entity, rows in loaded.report.rows.items():
-        records.add_row(entity.plural, f"{rows:,}")
+        records.add_row(entity_text(entity, language), number_text(rows, language))
     output.show(records)
     for line in loaded.links:
         output.say(line)
     for sentence in loaded.findings:
         output.say(f"- {sentence}")
-    _say_rules(output, loaded)
+    _say_rules(output, loaded, language)
     if loaded.written:
         output.say(loaded.written)
-    output.say(f"Look at it with: sdcensus describe {typed(out)}")
+    command = f"sdcensus describe {typed(out)}"
+    output.say(speak("start.load.look", language, command=command))
 
 
-def _say_notes(output: Output, loaded: LoadedCensus) -> None:
+def _say_notes(output: Output, loaded: LoadedCensus, language: str | None) -> None:
     """What was made of values that do not fit, and identities that are not declared."""
     report = loaded.report
     if report.problems:
-        output.note("Loaded with these problems:")
+        output.note(speak("start.load.problems", language))
         for problem in report.problems:
             output.note(f"  {problem.passed}")
     if report.identities:
-        output.note(
-            "The records show counts of one kind of unit that are those of another, and the schema"
-            " does not say so. Tables of both would give such counts away. To have plans and"
-            " policies checked for it, add to the schema and load again:"
-        )
+        output.note(speak("start.load.identities", language))
         for identity in report.identities:
             output.note("\n".join(["", *(f"  {line}" for line in identity.lines)]))
 
 
-def _say_rules(output: Output, loaded: LoadedCensus) -> None:
+def _say_rules(output: Output, loaded: LoadedCensus, language: str | None) -> None:
     """What holds for all records and is not declared, ready to be put into the schema."""
     if not loaded.rules:
         return
-    output.say(
-        "\nThese combinations occur in no record, and the schema does not declare them. Put those"
-        " into the schema that are rules and no coincidence, before anything is published: what"
-        " follows from the rest of a question is then the same question, with the same number."
-    )
+    output.say("\n" + speak("start.load.rules", language))
     for rule in loaded.rules:
         output.say(rule.toml())

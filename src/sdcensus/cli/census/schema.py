@@ -12,9 +12,12 @@ from sdcensus.cli.shared.console import Output, Stages, plain_table, typed
 from sdcensus.cli.shared.options import Quiet, command_group, examples
 from sdcensus.cli.shared.run import all_or_nothing
 from sdcensus.model.schema.source import FileFormat
+from sdcensus.model.sentences import Value as SentenceValue, speak
+from sdcensus.model.spec.headings import entity_text
 
 if TYPE_CHECKING:
     from sdcensus.model.schema.schema import Schema
+    from sdcensus.session.census.schema_draft import Draft
 
 app = command_group(
     "Draft a schema from census files, go through it on a page, or check it.",
@@ -125,26 +128,7 @@ def draft(
             dictionary_columns=dictionary_columns or [],
             language=language,
         )
-    lists = len(draft.code_lists)
-    beside = f" and {lists} code list{'s' if lists != 1 else ''} beside it" if lists else ""
-    output.say(f"Wrote {draft.path}{beside}.")
-    if draft.schema is not None:
-        _show_schema(output, draft.schema)
-    else:
-        output.say(f"It must be completed before it can be used: {draft.mistakes}")
-    if draft.check is not None:
-        output.say("\nDictionary", style="bold")
-        for line in draft.check.summary():
-            output.say(line)
-        output.say(f"In full: {draft.check_file}")
-    if draft.guesses:
-        output.say(
-            f"\nLines of the schema with a guess: {draft.guesses}. Look for the word 'guessed'."
-        )
-    output.say("Go through the schema on a page of this machine:")
-    output.command(f"sdcensus schema edit {typed(draft.path)}")
-    output.say("Or complete it in a text editor, then check it with:")
-    output.command(f"sdcensus schema check {typed(draft.path)}")
+    _show_draft(output, draft, language)
 
 
 @app.command(
@@ -173,43 +157,78 @@ def check(
 app.command("edit", epilog=schema_edit.EXAMPLES)(schema_edit.edit)
 
 
-def _show_schema(output: Output, schema: Schema) -> None:
-    where = f", {schema.census.country}" if schema.census.country else ""
-    output.say(f"\n{schema.census.name}{where}", style="bold")
+def _show_draft(output: Output, draft: Draft, language: str | None) -> None:
+    """What was written, what was guessed, and what to do with it."""
+
+    def say(key: str, **values: SentenceValue) -> None:
+        output.say(speak(f"start.draft.{key}", language, **values))
+
+    lists = len(draft.code_lists)
+    if lists:
+        say("wrote_lists" if lists > 1 else "wrote_list", path=str(draft.path), n=lists)
+    else:
+        say("wrote", path=str(draft.path))
+    if draft.schema is not None:
+        _show_schema(output, draft.schema, language)
+    else:
+        say("complete", mistakes=draft.mistakes)
+    if draft.check is not None:
+        output.say("\n" + speak("start.draft.dictionary", language), style="bold")
+        for line in draft.check.summary(language):
+            output.say(line)
+        say("in_full", path=str(draft.check_file))
+    if draft.guesses:
+        output.say("\n" + speak("start.draft.guesses", language, n=draft.guesses))
+    say("page")
+    output.command(f"sdcensus schema edit {typed(draft.path)}")
+    say("editor")
+    output.command(f"sdcensus schema check {typed(draft.path)}")
+
+
+def _show_schema(output: Output, schema: Schema, language: str | None = None) -> None:
+    def word(key: str, **values: SentenceValue) -> str:
+        return speak(f"start.schema.{key}", language, **values)
+
+    country = schema.census.country_in(language)
+    where = f", {country}" if country else ""
+    output.say(f"\n{schema.census.name_in(language)}{where}", style="bold")
     files = plain_table()
     for title in ("file", "records", "format", "path"):
-        files.add_column(title, overflow="fold")
+        files.add_column(word(title), overflow="fold")
     missing = []
     for file in schema.files:
         paths = file.source.paths
         missing += [path for path in paths if not path.exists()]
         names = ", ".join(path.name for path in paths[:3]) + (", ..." if len(paths) > 3 else "")
-        files.add_row(file.name, file.entity.plural, str(file.source.format), names)
-    output.say("\nFiles", style="bold")
+        units_text = entity_text(file.entity, language)
+        files.add_row(file.name, units_text, str(file.source.format), names)
+    output.say("\n" + word("files"), style="bold")
     output.show(files)
     units = plain_table()
-    for title in ("unit", "identified by", "within", "variables"):
+    for title in ("unit", "identified_by", "within", "variables"):
         units.add_column(
-            title, overflow="fold", justify="right" if title == "variables" else "left"
+            word(title), overflow="fold", justify="right" if title == "variables" else "left"
         )
     for unit in schema.entities:
-        within = f"{unit.within}{' (not all)' if unit.optional else ''}" if unit.within else ""
+        within = str(unit.within) if unit.within else ""
+        if within and unit.optional:
+            within = word("not_all", within=within)
         own = [variable for variable in schema.variables if variable.entity is unit.entity]
-        identity = " + ".join(unit.id) or "(all that the record says)"
-        units.add_row(unit.entity.plural, identity, within, str(len(own)))
-    output.say("\nUnits", style="bold")
+        identity = " + ".join(unit.id) or word("content")
+        units.add_row(entity_text(unit.entity, language), identity, within, str(len(own)))
+    output.say("\n" + word("units"), style="bold")
     output.show(units)
     output.say()
     stored = [variable for variable in schema.variables if variable.stored]
     codes = sum(len(variable.codes) for variable in stored)
     apart = [variable.name for variable in schema.variables if not variable.stored]
-    output.say(f"{len(stored)} variables with {codes:,} codes will be stored.")
+    output.say(word("stored", n=len(stored), codes=codes))
     if apart:
-        output.say(f"Never stored, because they identify records: {', '.join(apart)}.")
+        output.say(word("never", names=", ".join(apart)))
     if schema.impossible:
-        output.say(f"Rules for impossible combinations: {len(schema.impossible)}.")
+        output.say(word("rules", n=len(schema.impossible)))
     if schema.universes:
         said = ", ".join(f"{universe.name} ({universe.condition})" for universe in schema.universes)
-        output.say(f"Universes that are counted by name: {said}.")
+        output.say(word("universes", names=said))
     for path in missing:
-        output.note(f"Note: {path} does not exist yet.")
+        output.note(word("missing", path=str(path)))

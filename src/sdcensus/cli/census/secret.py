@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sdcensus.cli.shared.console import Output, typed
-from sdcensus.cli.shared.options import Quiet, command_group, examples
+from sdcensus.cli.shared.options import Quiet, SpokenLanguage, command_group, examples
 from sdcensus.cli.shared.run import all_or_nothing
+from sdcensus.model.sentences import speak
 
 if TYPE_CHECKING:
     from sdcensus.session.office.secret import SecretFile
@@ -44,6 +45,7 @@ def new(
         bool,
         typer.Option("--show-sheet", help="Show the recovery sheet, and with it the secret."),
     ] = False,
+    language: SpokenLanguage = None,
     quiet: Quiet = False,
 ) -> None:
     """Make a secret at random, in a file that only you can read. Never overwrites one."""
@@ -52,19 +54,15 @@ def new(
     output = Output(quiet=quiet)
     with all_or_nothing():
         secret_file = make_secret(file, sheet=sheet)
-    output.say(
-        f"Made the secret {secret_file.id} in {secret_file.path}. Only you can read the file."
-    )
-    output.say(
-        "\nKeep it for as long as tables are published, and never in or beside a census store:"
-        "\n- whoever holds it can undo the protection of every table made with it;"
-        "\n- if it is lost, no later table can agree with those that are published."
-    )
+    path = str(secret_file.path)
+    output.say(speak("start.secret.made", language, id=secret_file.id, path=path))
+    keep, undo, lost = (speak(f"start.secret.{key}", language) for key in ("keep", "undo", "lost"))
+    output.say(f"\n{keep}\n- {undo}\n- {lost}")
     if secret_file.sheet is not None:
         output.say("")
-        _say_sheet(output, secret_file.sheet)
+        _say_sheet(output, secret_file.sheet, language)
     elif not show_sheet:
-        output.say("\nPrint its recovery sheet now, from which it can be typed again:")
+        output.say("\n" + speak("start.secret.print", language))
         output.command(f"sdcensus secret sheet {typed(file)} --out SHEET")
     if show_sheet:
         output.say(f"\n{sheet_text(file)}")
@@ -216,7 +214,5 @@ def _read_stdin() -> str:
     return sys.stdin.read() if sys.stdin is not None else ""
 
 
-def _say_sheet(output: Output, sheet: Path) -> None:
-    output.say(
-        f"The recovery sheet is in {sheet}. Print it, lock the paper away, and delete the file."
-    )
+def _say_sheet(output: Output, sheet: Path, language: str | None = None) -> None:
+    output.say(speak("start.secret.sheet", language, path=str(sheet)))

@@ -12,6 +12,8 @@ from sdcensus.cli.shared.options import Quiet, SecretFile, examples
 from sdcensus.cli.shared.questions import agreed, can_answer
 from sdcensus.cli.shared.run import all_or_nothing
 from sdcensus.errors import SpecError
+from sdcensus.model.catalogue import FIRST
+from sdcensus.model.sentences import in_language, speak
 
 if TYPE_CHECKING:
     from sdcensus.session.start.next_commands import NextStep
@@ -21,6 +23,7 @@ EXAMPLES = examples(
     "sdcensus start census",
     "sdcensus start census --for report,builder --yes",
     "sdcensus start census --for programme --builder-later --secret office.secret",
+    "sdcensus start censo -l es",
 )
 
 
@@ -56,9 +59,14 @@ def start(
         ),
     ] = False,
     language: Annotated[
-        str,
-        typer.Option("--language", "-l", metavar="LANGUAGE", help="Language of labels in files."),
-    ] = "en",
+        str | None,
+        typer.Option(
+            "--language",
+            "-l",
+            metavar="LANGUAGE",
+            help="Language of questions, and of labels in files. Without it that of the census.",
+        ),
+    ] = None,
     quiet: Quiet = False,
 ) -> None:
     """Go from the files of a census to tables and a table builder, one step at a time.
@@ -72,39 +80,42 @@ def start(
 
     output = Output(quiet=quiet)
     road = find_road(folder, secret=secret)
-    answers = _answers(output, road, wanted, builder_later)
+    spoken = language or road.language
+    answers = _answers(output, road, wanted, builder_later, spoken)
     if answers != road.answers:
-        keep_answers(road.folder, answers)
+        keep_answers(road.folder, answers, spoken)
     try:
-        _walk(output, folder, secret, answers, yes=yes, language=language)
+        _walk(output, folder, secret, answers, yes=yes, language=spoken)
     finally:
         # Also where a step could not be taken: what to do then is part of the list.
-        _show_next(output, find_road(folder, secret=secret))
+        _show_next(output, find_road(folder, secret=secret), spoken, asked=language)
 
 
-def _answers(output: Output, road: Road, wanted: str | None, builder_later: bool | None) -> Answers:
+def _answers(
+    output: Output,
+    road: Road,
+    wanted: str | None,
+    builder_later: bool | None,
+    language: str | None,
+) -> Answers:
     """What will be published: as it is said now, as it was said before, or as it is answered."""
-    from sdcensus.session.start.road import PRODUCT_WORDS, Answers
+    from sdcensus.session.start.road import Answers, StartProduct
 
     known = road.answers
     if wanted is None and known is None and not can_answer():
         raise SpecError(
             "Say what will be published, since nobody can be asked here: --for report,builder."
-            f" There are: {', '.join(PRODUCT_WORDS)}."
+            f" There are: {', '.join(StartProduct)}."
         )
     if wanted is None and known is not None:
         answers = known
     else:
-        answers = Answers.named(_asked_products(output) if wanted is None else wanted)
+        answers = Answers.named(_asked_products(output, language) if wanted is None else wanted)
     later = builder_later
     if later is None:
         later = known.builder_later if known is not None and wanted is None else None
     if later is None and not answers.opens:
-        later = agreed(
-            output,
-            "May a table builder be opened one day? Then its stronger noise is chosen now; later it"
-            " would change every published number.",
-        )
+        later = agreed(output, speak("start.ask.later", language), language=language)
     answers = Answers(answers.products, bool(later) and not answers.opens)
     if known is not None and answers != known and road.is_advised:
         raise SpecError(
@@ -115,13 +126,13 @@ def _answers(output: Output, road: Road, wanted: str | None, builder_later: bool
     return answers
 
 
-def _asked_products(output: Output) -> str:
-    from sdcensus.session.start.road import PRODUCT_WORDS
+def _asked_products(output: Output, language: str | None) -> str:
+    from sdcensus.session.start.road import StartProduct
 
-    output.say("What will be published? Noise is chosen for all of it together.", style="bold")
-    for number, (product, words) in enumerate(PRODUCT_WORDS.items(), 1):
-        output.say(f"  {number}  {product}: {words}")
-    return str(typer.prompt("Numbers or names, separated by commas", err=True))
+    output.say(speak("start.ask.what", language), style="bold")
+    for number, product in enumerate(StartProduct, 1):
+        output.say(f"  {number}  {product}: {speak(f'start.ask.{product}', language)}")
+    return str(typer.prompt(speak("start.ask.numbers", language), err=True))
 
 
 def _walk(
@@ -131,7 +142,7 @@ def _walk(
     answers: Answers,
     *,
     yes: bool,
-    language: str,
+    language: str | None,
 ) -> None:
     """Every step that is not taken yet, as far as somebody agrees."""
     from sdcensus.session.start.advice import check_advice, check_secret
@@ -142,91 +153,105 @@ def _walk(
         if not _has_schema(output, road, yes=yes, language=language):
             return
         road = find_road(folder, secret=secret)
-        if not _has_secret(output, road, yes=yes) or not _is_loaded(output, road, yes=yes):
+        if not _has_secret(output, road, yes=yes, language=language):
+            return
+        if not _is_loaded(output, road, yes=yes, language=language):
             return
         road = find_road(folder, secret=secret)
     check_secret(road)
     if not road.is_advised:
-        _advise(output, road, answers)
+        _advise(output, road, answers, language)
     if not road.is_published:
         with Stages(output, "checking plan and policy") as stages:
             check_advice(road, progress=stages)
-        output.say("Plan and policy pass the checks of publish, and of serve for what they open.")
+        output.say(speak("start.said.passed", language))
 
 
-def _has_schema(output: Output, road: Road, *, yes: bool, language: str) -> bool:
+def _has_schema(output: Output, road: Road, *, yes: bool, language: str | None) -> bool:
     """Whether there is a schema to go on with; drafted if there is none."""
     from sdcensus.cli.census.schema import draft
     from sdcensus.session.start.road import SCHEMA_FOLDER, find_road
 
     if road.schema is None:
         names = ", ".join(path.name for path in road.files)
-        output.say(f"There is no schema yet. It is drafted from {names}.")
+        output.say(speak("start.said.no_schema", language, names=names))
         out = road.folder / SCHEMA_FOLDER
         draft(files=list(road.files), out=out, language=language, quiet=output.quiet)
         road = find_road(road.folder, secret=road.secret)
     if road.mistakes:
-        output.note(f"The schema cannot be used yet. {road.mistakes}")
+        output.note(speak("start.said.unusable", language, mistakes=road.mistakes))
         return False
-    return yes or agreed(output, f"Is {road.schema} as it should be? Guesses are marked in it.")
+    question = speak("start.ask.schema", language, path=str(road.schema))
+    return yes or agreed(output, question, language=language)
 
 
-def _has_secret(output: Output, road: Road, *, yes: bool) -> bool:
+def _has_secret(output: Output, road: Road, *, yes: bool, language: str | None) -> bool:
     """Whether there is a secret; a new one is made only where there is none."""
     from sdcensus.cli.census.secret import new
 
     if road.secret.is_file():
         return True
-    if not yes and not agreed(output, f"Make the office secret in {road.secret}?", default=True):
+    question = speak("start.ask.secret", language, path=str(road.secret))
+    if not yes and not agreed(output, question, default=True, language=language):
         return False
-    new(file=road.secret, sheet=road.sheet, quiet=output.quiet)
+    new(file=road.secret, sheet=road.sheet, language=language, quiet=output.quiet)
     return True
 
 
-def _is_loaded(output: Output, road: Road, *, yes: bool) -> bool:
+def _is_loaded(output: Output, road: Road, *, yes: bool, language: str | None) -> bool:
     from sdcensus.cli.census.load import load
 
     assert road.schema is not None
-    if not yes and not agreed(output, f"Load the census into {road.new_store}?", default=True):
+    question = speak("start.ask.load", language, path=str(road.new_store))
+    if not yes and not agreed(output, question, default=True, language=language):
         return False
-    load(schema=road.schema, out=road.new_store, secret=road.secret, quiet=output.quiet)
+    load(
+        schema=road.schema,
+        out=road.new_store,
+        secret=road.secret,
+        language=language,
+        quiet=output.quiet,
+    )
     return True
 
 
-def _advise(output: Output, road: Road, answers: Answers) -> None:
+def _advise(output: Output, road: Road, answers: Answers, language: str | None) -> None:
     """Write plan, policy and noise, and say what was chosen."""
     from sdcensus.session.recommend.recommendation import noise_words
     from sdcensus.session.start.advice import write_advice
 
     with all_or_nothing(), Stages(output, "looking at areas") as stages:
         recommendation, written = write_advice(road, answers, progress=stages)
-    output.say(f"\nChosen for a {recommendation.product}", style="bold")
+    chosen = speak("start.said.chosen", language, product=str(recommendation.product))
+    output.say(f"\n{chosen}", style="bold")
     for line in noise_words(recommendation.noise):
-        output.say(f"  {line}")
+        output.say(f"  {in_language(line, language)}")
     for caution in recommendation.cautions:
-        output.say(f"  {caution}")
+        output.say(f"  {in_language(caution, language)}")
     for path in written:
-        private = " Only you can read it: it is the noise itself." if path.suffix == ".csv" else ""
-        output.say(f"Wrote {path}.{private}")
+        key = "wrote_noise" if path.suffix == ".csv" else "wrote"
+        output.say(speak(f"start.said.{key}", language, path=str(path)))
     products = ",".join(recommendation.products)
-    output.say("Every reason, and what else was considered:")
-    output.command(f"sdcensus recommend {typed(road.store or '')} --product {products}")
+    output.say(speak("start.said.reasons", language))
+    again = "" if (language or FIRST) == FIRST else f" -l {language}"
+    output.command(f"sdcensus recommend {typed(road.store or '')} --product {products}{again}")
 
 
-def _show_next(output: Output, road: Road) -> None:
+def _show_next(output: Output, road: Road, language: str | None, *, asked: str | None) -> None:
     """Say what is next and why, and write it down."""
     from sdcensus.session.start.next_commands import next_steps, write_commands
 
-    steps = next_steps(road)
-    lines = [line for step in steps for line in _lines(step)]
-    output.say("\nWhat comes next", style="bold")
+    steps = next_steps(road, asked)
+    lines = [line for step in steps for line in _lines(step, language)]
+    output.say(f"\n{speak('start.said.next', language)}", style="bold")
     for step in steps:
-        output.say(step.why)
+        output.say(in_language(step.why, language))
         for words in step.words:
             output.command(" ".join(map(typed, words)))
-    path = write_commands(road, tuple(lines))
-    output.say(f"\nWrote {path}: these commands, to be copied as they are.")
+    path = write_commands(road, tuple(lines), language)
+    output.say(f"\n{speak('start.said.wrote_commands', language, path=str(path))}")
 
 
-def _lines(step: NextStep) -> list[str]:
-    return ["", f"# {step.why}", *(" ".join(map(typed, words)) for words in step.words)]
+def _lines(step: NextStep, language: str | None) -> list[str]:
+    why = in_language(step.why, language)
+    return ["", f"# {why}", *(" ".join(map(typed, words)) for words in step.words)]

@@ -9,6 +9,9 @@ import typer
 
 from sdcensus.cli.shared.console import Output
 from sdcensus.errors import Unconfirmed
+from sdcensus.model.catalogue import FIRST
+from sdcensus.model.letters import plain_letters
+from sdcensus.model.sentences import speak
 
 
 def can_answer() -> bool:
@@ -16,9 +19,41 @@ def can_answer() -> bool:
     return sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
 
 
-def agreed(output: Output, question: str, *, default: bool = False) -> bool:
+def agreed(
+    output: Output, question: str, *, default: bool = False, language: str | None = None
+) -> bool:
     """Whether whoever sits at the terminal agrees; nobody does where nobody sits."""
-    return can_answer() and typer.confirm(question, default=default, err=True)
+    if not can_answer():
+        return False
+    if (language or FIRST) == FIRST:
+        return typer.confirm(question, default=default, err=True)
+    yes, no = speak("start.yes", language), speak("start.no", language)
+    shown = f"{yes[0].upper()}/{no[0]}" if default else f"{yes[0]}/{no[0].upper()}"
+    while True:
+        reply = typer.prompt(f"{question} [{shown}]", default="", show_default=False, err=True)
+        answer = answered(str(reply), language, default=default)
+        if answer is not None:
+            return answer
+        output.note(speak("start.yes_or_no", language, yes=yes, no=no))
+
+
+def answered(reply: str, language: str | None, *, default: bool) -> bool | None:
+    """What a reply means: a beginning of yes or no in the language or in English.
+
+    Examples:
+        >>> answered("Si", "es", default=False), answered("n", "pt", default=True)
+        (True, False)
+        >>> answered("", "es", default=True), answered("quizás", "es", default=True) is None
+        (True, True)
+    """
+    plain = plain_letters(reply.strip())
+    if not plain:
+        return default
+    for word, meaning in (("yes", True), ("no", False)):
+        known = (speak(f"start.{word}", language), speak(f"start.{word}", FIRST))
+        if any(plain_letters(text).startswith(plain) for text in known):
+            return meaning
+    return None
 
 
 def ask(output: Output, unconfirmed: Unconfirmed) -> None:

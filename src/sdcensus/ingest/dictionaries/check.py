@@ -16,10 +16,10 @@ from sdcensus.ingest.dictionaries.matching import Matches
 from sdcensus.ingest.draft_columns import Profile
 from sdcensus.ingest.draft_guesses import Guess
 from sdcensus.model.schema.variable import NEVER_STORED
+from sdcensus.model.sentences import Value, speak
 
 #: What can be shown as a code: short, with a digit or of two letters at most.
 _CODE = re.compile(r"(?=.{1,12}$)(?:\S*[0-9]\S*)|\S{1,2}|\.[A-Za-z]")
-_HIDDEN = "values that are no codes and are not shown"
 _SHORT_LIST = 6
 
 
@@ -53,55 +53,57 @@ class DictionaryCheck:
     without_column: tuple[tuple[str, str], ...]
     doubts: tuple[str, ...]
 
-    def summary(self) -> Iterator[str]:
+    def summary(self, language: str | None = None) -> Iterator[str]:
         """A few lines with numbers of codes, variables and doubts."""
+
+        def say(key: str, **values: Value) -> str:
+            return speak(f"start.dictionary.{key}", language, **values)
+
         total = self.described + len(self.without_entry)
-        yield f"Columns that the dictionary describes: {self.described} of {total}."
-        if self.without_entry:
-            names = [name for _, name in self.without_entry]
-            yield f"Columns without an entry: {len(names)} ({_listed(names)})."
-        if self.without_column:
-            names = [name for name, _ in self.without_column]
-            yield f"Variables of the dictionary without a column: {len(names)} ({_listed(names)})."
-        for words, columns in (
-            ("Codes that occur and are not in the dictionary", self.not_in_dictionary),
-            ("Codes of the dictionary that never occur", self.never_used),
+        yield say("described", n=self.described, all=total)
+        for key, places in (
+            ("without_entry", [name for _, name in self.without_entry]),
+            ("without_column", [name for name, _ in self.without_column]),
+        ):
+            if places:
+                yield say("listed", what=say(key), n=len(places), names=_listed(places))
+        for key, columns in (
+            ("not_in_dictionary", self.not_in_dictionary),
+            ("never_used", self.never_used),
         ):
             if columns:
                 codes = sum(len(column.codes) for column in columns)
                 names = [column.column for column in columns]
-                plural = "s" if len(names) > 1 else ""
-                yield f"{words}: {codes:,} in {len(names)} column{plural} ({_listed(names)})."
+                form = "in_columns" if len(names) > 1 else "in_column"
+                yield say(form, what=say(key), n=codes, columns=len(names), names=_listed(names))
         if self.doubts:
-            yield f"Entries that are double, contradictory or in doubt: {len(self.doubts)}."
+            yield say("number", what=say("doubts"), n=len(self.doubts))
 
-    def text(self) -> str:
+    def text(self, language: str | None = None) -> str:
         """Everything, for a file."""
-        lines = ["Check of the dictionary against the census files", ""]
-        lines += [*self.summary(), ""]
-        lines += _section(
-            "Codes that occur and are not in the dictionary", _codes(self.not_in_dictionary)
-        )
-        lines += _section("Codes of the dictionary that never occur", _codes(self.never_used))
-        lines += _section(
-            "Columns without an entry", [f"{file}: {name}" for file, name in self.without_entry]
-        )
-        lines += _section(
-            "Variables of the dictionary without a column",
-            [f"{name} ({place})" for name, place in self.without_column],
-        )
-        lines += _section("Entries that are double, contradictory or in doubt", self.doubts)
+        sections = {
+            "not_in_dictionary": _codes(self.not_in_dictionary, language),
+            "never_used": _codes(self.never_used, language),
+            "without_entry": [f"{file}: {name}" for file, name in self.without_entry],
+            "without_column": [f"{name} ({place})" for name, place in self.without_column],
+            "doubts": self.doubts,
+        }
+        lines = [speak("start.dictionary.title", language), "", *self.summary(language), ""]
+        for key, entries in sections.items():
+            lines += _section(key, entries, language)
         return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def _section(title: str, entries: Sequence[str]) -> list[str]:
-    return [title, *(f"  {entry}" for entry in entries or ["none"]), ""]
+def _section(key: str, entries: Sequence[str], language: str | None) -> list[str]:
+    shown = entries or [speak("start.dictionary.none", language)]
+    return [speak(f"start.dictionary.{key}", language), *(f"  {entry}" for entry in shown), ""]
 
 
-def _codes(columns: Iterable[ColumnCodes]) -> list[str]:
+def _codes(columns: Iterable[ColumnCodes], language: str | None) -> list[str]:
+    hidden = speak("start.dictionary.hidden", language)
     return [
         f"{column.file}: {column.column}: "
-        + ", ".join([*column.codes, *([_HIDDEN] if column.hidden else [])])
+        + ", ".join([*column.codes, *([hidden] if column.hidden else [])])
         for column in columns
     ]
 

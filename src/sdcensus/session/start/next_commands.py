@@ -8,10 +8,13 @@ from pathlib import Path
 
 from sdcensus.errors import SdcensusError
 from sdcensus.formats.write import new_file
+from sdcensus.model.sentences import sentence
+from sdcensus.model.text import Text
 from sdcensus.session.guard.run import read_lock
 from sdcensus.session.start.road import COMMANDS_FILE, SCHEMA_FOLDER, Answers, Road, StartProduct
 
-_HEAD = "# What comes next. Written by sdcensus start, anew each time it is run."
+#: The first line of the list, in every language.
+_HEAD = Text.named("start.head")
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +22,7 @@ class NextStep:
     """A step of the road.
 
     Attributes:
-        why: What it is, and what it is for.
+        why: What it is, and what it is for, as a sentence that can be said in every language.
         words: The commands, each as its words.
     """
 
@@ -27,59 +30,54 @@ class NextStep:
     words: tuple[tuple[str, ...], ...] = ()
 
 
-def next_steps(road: Road) -> tuple[NextStep, ...]:
-    """Everything that is left of the road, the next step first."""
-    return tuple(_steps(road, road.answers))
+def next_steps(road: Road, language: str | None = None) -> tuple[NextStep, ...]:
+    """Everything that is left of the road, the next step first.
+
+    Args:
+        road: The road.
+        language: The language that was asked for; commands ask for it again.
+    """
+    return tuple(_steps(road, road.answers, () if language is None else ("-l", language)))
 
 
-def _steps(road: Road, answers: Answers | None) -> Iterator[NextStep]:
-    again = ("sdcensus", "start", _full(road.folder), *_again(road, answers))
+def _steps(road: Road, answers: Answers | None, spoken: tuple[str, ...]) -> Iterator[NextStep]:
+    again = ("sdcensus", "start", _full(road.folder), *_again(road, answers), *spoken)
     if road.store is None:
-        yield from _to_store(road, again)
+        yield from _to_store(road, again, spoken)
         return
     if not road.is_advised:
-        yield NextStep(
-            "Choose noise, policy and tables: plan, policy and noise are written.", (again,)
-        )
+        yield NextStep(sentence("start.next.advise"), (again,))
         return
     yield from _to_published(road, answers)
     if answers is not None and answers.opens:
         yield from _to_builder(road)
     elif answers is not None and answers.builder_later:
-        yield NextStep(
-            "A table builder can be opened later with the same policy and plan: no published number"
-            " changes."
-        )
+        yield NextStep(sentence("start.next.later"))
     if answers is not None and StartProduct.MICRODATA in answers.products:
-        yield NextStep(
-            "Microdata: sdcensus makes no file of records for release. Make it with a tool for"
-            " that, from the same records."
-        )
+        yield NextStep(sentence("start.next.microdata"))
 
 
-def _to_store(road: Road, again: tuple[str, ...]) -> Iterator[NextStep]:
+def _to_store(road: Road, again: tuple[str, ...], spoken: tuple[str, ...]) -> Iterator[NextStep]:
     if road.schema is None:
         out = _full(road.folder / SCHEMA_FOLDER)
         files = tuple(_full(path) for path in road.files)
         yield NextStep(
-            "Draft a schema: what the columns mean.",
-            (("sdcensus", "schema", "draft", *files, "--out", out), again),
+            sentence("start.next.draft"),
+            (("sdcensus", "schema", "draft", *files, "--out", out, *spoken), again),
         )
         return
     check = ("sdcensus", "schema", "check", _full(road.schema))
     if road.mistakes:
-        yield NextStep(
-            "Complete the schema: what it cannot say yet is listed with its line.", (check, again)
-        )
+        yield NextStep(sentence("start.next.complete"), (check, again))
         return
-    yield NextStep("Look through the schema: lines with the word 'guessed' are guesses.", (check,))
+    yield NextStep(sentence("start.next.look"), (check,))
     if not road.secret.is_file():
         yield NextStep(
-            "Make the office secret, once. Print its recovery sheet and lock it away.",
+            sentence("start.next.secret"),
             (("sdcensus", "secret", "new", _full(road.secret), "--sheet", _full(road.sheet)),),
         )
     yield NextStep(
-        "Load the census, and go on.",
+        sentence("start.next.load"),
         (
             (
                 "sdcensus",
@@ -89,6 +87,7 @@ def _to_store(road: Road, again: tuple[str, ...]) -> Iterator[NextStep]:
                 _full(road.new_store),
                 "--secret",
                 _full(road.secret),
+                *spoken,
             ),
             again,
         ),
@@ -100,18 +99,18 @@ def _to_published(road: Road, answers: Answers | None) -> Iterator[NextStep]:
     published = _full(road.published)
     if not road.is_published:
         yield NextStep(
-            "Read plan and policy, and change them: they are yours. Then check them.",
+            sentence("start.next.read"),
             (
                 ("sdcensus", "plan", "check", plan),
                 ("sdcensus", "policy", "check", _full(road.policy), "--store", _store(road)),
             ),
         )
         yield NextStep(
-            "Publish. From then on no number changes without a name for the event.",
+            sentence("start.next.publish"),
             (("sdcensus", "publish", plan, "--secret", secret),),
         )
     yield NextStep(
-        "Check the files, and attack them as an intruder would.",
+        sentence("start.next.verify"),
         (("sdcensus", "verify", published), ("sdcensus", "attack", published)),
     )
 
@@ -122,7 +121,7 @@ def _to_builder(road: Road) -> Iterator[NextStep]:
         version = _key_version(road)
         options = () if version == 1 else ("--key-version", str(version))
         yield NextStep(
-            "Make the part of the secret that a server needs; the office secret stays where it is.",
+            sentence("start.next.lookup"),
             (("sdcensus", "secret", "lookup", _full(road.secret), server, *options),),
         )
     serve = (
@@ -139,7 +138,7 @@ def _to_builder(road: Road) -> Iterator[NextStep]:
         _full(road.folder / "server"),
     )
     yield NextStep(
-        "Open the table builder: first all checks without opening, then until Ctrl+C.",
+        sentence("start.next.serve"),
         ((*serve, "--check"), serve),
     )
 
@@ -171,12 +170,13 @@ def _full(path: Path) -> str:
     return str(path.resolve())
 
 
-def write_commands(road: Road, lines: tuple[str, ...]) -> Path:
+def write_commands(road: Road, lines: tuple[str, ...], language: str | None = None) -> Path:
     """Write the list; a file of that name that is not ours is left alone.
 
     Args:
         road: The road.
         lines: What is in the list.
+        language: The language of its first line.
     """
     path = road.folder / COMMANDS_FILE
     number = 2
@@ -184,13 +184,13 @@ def write_commands(road: Road, lines: tuple[str, ...]) -> Path:
         path = road.folder / COMMANDS_FILE.replace(".txt", f"-{number}.txt")
         number += 1
     with new_file(path) as file:
-        file.write("\n".join([_HEAD, *lines, ""]).encode())
+        file.write("\n".join([_HEAD.show(language), *lines, ""]).encode())
     return path
 
 
 def _is_ours(path: Path) -> bool:
     try:
         with path.open(encoding="utf-8") as file:
-            return file.readline().rstrip("\r\n") == _HEAD
+            return file.readline().rstrip("\r\n") in dict(_HEAD.by_language).values()
     except (OSError, UnicodeDecodeError):
         return False

@@ -14,6 +14,7 @@ from sdcensus.documents.toml.text import toml
 from sdcensus.errors import DocumentError, InputError, SdcensusError, SpecError
 from sdcensus.formats.write import new_file
 from sdcensus.model.schema.source import FORMAT_OF_ENDING
+from sdcensus.model.sentences import speak
 from sdcensus.session.census.census import SECRET_VARIABLE, open_store
 from sdcensus.session.publish.workplace import MANIFEST
 from sdcensus.session.recommend.recommendation import (
@@ -35,15 +36,6 @@ class StartProduct(StrEnum):
     PROGRAMME = "programme"
     BUILDER = "builder"
     MICRODATA = "microdata"
-
-
-#: What each of them is, for a question.
-PRODUCT_WORDS = {
-    StartProduct.REPORT: "a printed report: every variable by sex, areas that fit on two pages",
-    StartProduct.PROGRAMME: "a programme of tables: more detail, finer areas",
-    StartProduct.BUILDER: "an open table builder: users put their own tables together",
-    StartProduct.MICRODATA: "files of records for research",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +108,15 @@ class Road:
     store: Path | None
     answers: Answers | None
     mistakes: str = ""
+
+    @property
+    def language(self) -> str | None:
+        """The first language of the census, as far as its schema or its store can be read."""
+        if self.complete and self.schema is not None:
+            return read_schema(self.schema).census.languages[0]
+        if self.store is not None:
+            return open_store(self.store).schema.census.languages[0]
+        return None
 
     @property
     def complete(self) -> bool:
@@ -261,11 +262,11 @@ def read_answers(folder: Path) -> Answers | None:
     return Answers.named(",".join(map(str, products)), builder_later=later)
 
 
-def keep_answers(folder: Path, answers: Answers) -> None:
+def keep_answers(folder: Path, answers: Answers, language: str | None = None) -> None:
     """Keep what was answered, for the next time."""
     text = "\n".join(
         [
-            "# What will be published, as it was answered to sdcensus start.",
+            speak("start.answers_head", language),
             f"products = {toml([product.value for product in answers.products])}",
             f"builder_later = {toml(answers.builder_later)}",
             "",
