@@ -14,13 +14,12 @@ class CensusFacts:
     """Country, census, day and address of a table, for those who have only its file.
 
     Attributes:
-        country: The country.
-        name: The census.
+        country, name: The country and the census, in the languages in which they have a name.
         reference_date: The day that the numbers are about, as ISO text.
         link: Where the same table can be had again.
     """
 
-    country: str = ""
+    country: Text = Text()
     name: Text = Text()
     reference_date: str = ""
     link: str = ""
@@ -28,12 +27,13 @@ class CensusFacts:
     @classmethod
     def of(cls, info: CensusInfo) -> CensusFacts:
         """What a schema says of its census."""
-        return cls(info.country, Text.of(info.name), info.reference_date)
+        country = info.countries or Text.of(info.country)
+        return cls(country, info.names or Text.of(info.name), info.reference_date)
 
     def lines(self, language: str | None) -> Iterator[tuple[str, str]]:
         """What is known, in the words of a language, each behind what it is called in files."""
         for member, words in (
-            ("country", self.country),
+            ("country", self.country.show(language)),
             ("census", self.name.show(language)),
             ("reference_date", self.reference_date),
             ("link", self.link),
@@ -44,9 +44,15 @@ class CensusFacts:
     def to_json(self) -> dict[str, object]:
         """What is known, as plain values."""
         parts = {
-            "country": self.country,
+            "country": self.country.show(),
+            "countries": _several(self.country),
             "name": dict(self.name.by_language),
             "reference_date": self.reference_date,
             "link": self.link,
         }
         return {member: value for member, value in parts.items() if value}
+
+
+def _several(text: Text) -> dict[str, str]:
+    """A text by its languages, where there is more than one."""
+    return dict(text.by_language) if len(text.by_language) > 1 else {}

@@ -88,7 +88,8 @@ def _facts(assessment: Assessment, date: str, language: str | None) -> list[str]
     if assessment.population is not None:
         said.append(f"{number_text(assessment.population, language)} {units(assessment, language)}")
     method = in_language(assessment.method, language)
-    return [*shows, *said, method, *([date] if date else [])]
+    facts = [assessment.census.show(language), *shows, *said, method, date]
+    return [fact for fact in facts if fact]
 
 
 def _tiles(assessment: Assessment, language: str | None) -> Html:

@@ -12,6 +12,7 @@ from sdcensus.model.measure import Measured, PublicRow, Row, Side
 from sdcensus.model.perturbation.table import Perturbation
 from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.published.table import Table
+from sdcensus.model.text import Text
 from sdcensus.report.study.results import CellFigures, Study
 from sdcensus.risk.detection.findings import Findings
 from sdcensus.risk.feasibility import Feasibility
@@ -109,6 +110,7 @@ class Assessment(Confidential):
         smallest_group: What the rule of the smallest group guarantees, as a sentence; empty where
             it was not applied.
         groups: What all tables together break down.
+        census: What the census is called, where that is known.
     """
 
     public: PublicAssessment
@@ -147,6 +149,7 @@ class Assessment(Confidential):
     provenance: Provenance | None
     smallest_group: str = ""
     groups: tuple[BrokenDown, ...] = ()
+    census: Text = Text()
 
     def __repr__(self) -> str:
         return f"<Assessment of {self.public.table.spec.title}: confidential>"

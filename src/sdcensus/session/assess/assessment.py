@@ -21,12 +21,14 @@ from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.measure import MeasureContext, Measured
 from sdcensus.model.perturbation.table import Perturbation
 from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.published.census_facts import CensusFacts
 from sdcensus.model.published.protected import Protected
 from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.published.table import AnyTable, Table
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.structural import structural_zeros
 from sdcensus.model.sentences import sentence
+from sdcensus.model.text import Text
 from sdcensus.model.vocabulary import with_settings
 from sdcensus.report.assessment.files import AssessmentReport
 from sdcensus.report.assessment.results import Assessment
@@ -194,6 +196,7 @@ def assess_table(
         provenance=said.provenance,
         smallest_group=_group_claim(method, said.provenance),
         groups=tuple(said.groups),
+        census=Text() if said.schema is None else CensusFacts.of(said.schema.census).name,
     )
 
 
