@@ -16,7 +16,7 @@ from tests.cli.census.test_start import write_census
 from tests.cli.conftest import Run, Village
 from tests.cli.tiny import PERSONS, write_village
 
-AREAS = ("assess", "recommend", "approve", "findings", "notes", "marks", "study", "start", "load")
+AREAS = ("assess", "recommend", "approve", "findings", "notes", "marks", "study", "start", "load", "cautions")
 #: A piece of a sentence of at least so many words is looked for.
 WORDS = 4
 OTHERS = [language for language in LANGUAGES if language != FIRST]

@@ -17,6 +17,7 @@ from sdcensus.model.method.parameter import Parameter, ValueKind
 from sdcensus.model.perturbation.table import Perturbation
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.table import Table
+from sdcensus.model.sentences import sentence
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.solvers.solve import Solver
 
@@ -32,10 +33,7 @@ _AUTO_NODES, _MOST_NODES = 100, 5_000
 #: perturbing a table that added up.
 _LARGEST_GAP = 100
 
-_CAUTIONS = (
-    "The same people have different numbers in different tables: each table is changed until it"
-    " adds up by itself. Published tables that share totals can be averaged.",
-)
+_CAUTIONS = (sentence("cautions.adds_up"),)
 
 
 class Mode(StrEnum):

@@ -23,6 +23,7 @@ from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.grouped_table import GroupedAxis, GroupedTable
 from sdcensus.model.published.protected import Audit, Protected
 from sdcensus.model.published.table import Table
+from sdcensus.model.sentences import sentence
 from sdcensus.model.spec.axis import Axis, make_axis, several_levels
 from sdcensus.model.spec.covers import (
     WHOLE,
@@ -62,10 +63,7 @@ class BuildingBlocks:
         """What is promised of sums of published values, beside what holds for each of them."""
         return Claims(
             never_negative=True,
-            cautions=(
-                "A sum has the deviations of all its parts. Where a code is declared for what you"
-                " need, take that code.",
-            ),
+            cautions=(sentence("cautions.sum_of_parts"),),
         )
 
     def group(self, table: Table, groups: Groups, *, language: str | None = None) -> GroupedTable:
@@ -298,8 +296,7 @@ class LargeAreasExact(Method):
             takes_sparse=False,
             cautions=(
                 *before.cautions,
-                "Small counts inside large areas are published exactly, and the same people have"
-                " another number in tables by other areas.",
+                sentence("cautions.large_areas"),
             ),
         )
 

@@ -52,6 +52,7 @@ from sdcensus.model.published.protected import Audit
 from sdcensus.model.schema.schema import KeySpace, Schema
 from sdcensus.model.schema.structural import structural_zeros
 from sdcensus.model.secret import Purpose, Secret, SubSecret
+from sdcensus.model.sentences import sentence
 from sdcensus.model.spec.record_sets import cells_of
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 
@@ -259,23 +260,14 @@ class CellKey(CellMethod):
         biased = meant if hashed_table else self.perturbation.biased - ignored
         cautions = []
         if meant:
-            cautions.append("Some rows of the perturbation table are biased on purpose.")
+            cautions.append(sentence("cautions.biased"))
         elif biased:
-            cautions.append(
-                "Some rows of the perturbation table are off by less than a millionth, because of"
-                " rounding in the file."
-            )
+            cautions.append(sentence("cautions.rounded_rows"))
         if isinstance(self.perturbation, PerturbationTable) and self.perturbation.modulus < 1 << 16:
-            cautions.append(
-                "The table has so few keys that an outsider can try out all of them; it is for"
-                " exchange, not for a new publication."
-            )
+            cautions.append(sentence("cautions.few_keys"))
         cautions += lookup_cautions(self._lookup, self.perturbation)
         if self.exempt:
-            cautions.append(
-                "Exempt cells are published exactly. Two of them that differ by few people give"
-                " those away."
-            )
+            cautions.append(sentence("cautions.exempt"))
         return Claims(
             unbiased=not biased,
             bounded=True,

@@ -37,6 +37,7 @@ from sdcensus.model.perturbation.design import PerturbationDesign
 from sdcensus.model.perturbation.table import Lookup, Perturbation, PerturbationTable
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.protected import Audit
+from sdcensus.model.sentences import sentence
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -114,12 +115,11 @@ class LightTouch(TableMethod):
     def claims(self) -> Claims:
         """What the published numbers are promised to be."""
         cautions = [
-            "The same total differs between tables, since it is the sum of the cells that a table"
-            " shows. Deviations of a total grow with the number of its cells.",
-            "Many tables with the same total average its noise out.",
+            sentence("cautions.total_cells"),
+            sentence("cautions.average"),
         ]
         if self.perturbation.max_deviation > 1:
-            cautions.append("Interior cells change by more than one: the touch is not light.")
+            cautions.append(sentence("cautions.not_light"))
         cautions += lookup_cautions(self._lookup, self.perturbation)
         return Claims(
             unbiased=not self.perturbation.biased - {0},

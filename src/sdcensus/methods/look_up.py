@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.errors import SecretError, SpecError
+from sdcensus.errors import SecretError, Sentence, SpecError
 from sdcensus.kernels.perturbation.lookup import (
     DEFINED,
     FOLDED,
@@ -37,6 +37,7 @@ from sdcensus.model.perturbation.table import (
 )
 from sdcensus.model.schema.schema import LARGEST_MODULUS, KeySpace
 from sdcensus.model.secret import Purpose, Secret, SubSecret
+from sdcensus.model.sentences import sentence
 from sdcensus.model.spec.cell_definitions import cell_definitions
 from sdcensus.model.spec.table_spec import TableSpec
 
@@ -48,10 +49,7 @@ UInt32 = npt.NDArray[np.uint32]
 UInt64 = npt.NDArray[np.uint64]
 
 #: What everybody who publishes with set keys has to know.
-SET_KEYS = (
-    "Equal groups of people have equal numbers in all tables (set keys): whoever compares tables"
-    " finds small groups and reads off what their members have in common."
-)
+SET_KEYS = sentence("cautions.set_keys")
 
 #: The strength that is taken where nothing is said about the noise of cell keys.
 DEFAULT_STRENGTH = "medium"
@@ -219,17 +217,13 @@ class CellLookup(Confidential):
 
 def lookup_cautions(
     lookup: Lookup, perturbation: PerturbationDesign | PerturbationTable
-) -> list[str]:
+) -> list[Sentence]:
     """What to know about noise that is looked up like this."""
     parts = []
     if lookup.is_set_key and suits_independence(perturbation):
-        parts.append(SET_KEYS + " It is for exchange; for publication leave the look-up out.")
+        parts.append(sentence("cautions.set_keys_exchange", keys=SET_KEYS))
     if lookup is Lookup.ASCENDING and suits_independence(perturbation):
-        parts.append(
-            "With the look-up 'ascending' the noise of a total depends on that of its parts:"
-            " published parts almost never add up, and whoever knows the perturbation decodes most"
-            " totals of large groups from their parts."
-        )
+        parts.append(sentence("cautions.ascending"))
     return parts
 
 

@@ -33,6 +33,7 @@ from sdcensus.model.published.protected import Protected
 from sdcensus.model.published.table import Table
 from sdcensus.model.schema.schema import LARGEST_MODULUS
 from sdcensus.model.secret import Purpose
+from sdcensus.model.sentences import sentence
 from sdcensus.model.spec.table_spec import TableSpec
 
 
@@ -118,14 +119,11 @@ class PerUnitDeviations(CellMethod):
     def claims(self) -> Claims:
         """What the published numbers are promised to be."""
         own = self.totals is Totals.OWN
-        cautions = ["Deviations are small on average, but a single one can be large.", SET_KEYS]
+        cautions = [sentence("cautions.single_large"), SET_KEYS]
         if own:
-            cautions.append("Totals have noise of their own, so they differ from sums of cells.")
+            cautions.append(sentence("cautions.totals_noise"))
         else:
-            cautions.append(
-                "The same total differs between tables, since it is the sum of the cells that a"
-                " table shows. Deviations of a total grow with the number of its cells."
-            )
+            cautions.append(sentence("cautions.total_cells"))
         return Claims(
             unbiased=True,
             zeros_kept=True,

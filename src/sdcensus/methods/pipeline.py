@@ -14,14 +14,12 @@ from sdcensus.model.perturbation.table import Perturbation
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.protected import Protected
 from sdcensus.model.published.provenance import Provenance
+from sdcensus.model.sentences import sentence
 from sdcensus.model.spec.table_spec import TableSpec
 
 _ARROW = " → "
 #: What cells that are published exactly mean for withheld ones.
-_EXACT = (
-    "Some cells are published exactly, so a withheld value can be computed from an exact total and"
-    " the cells beside it. Do not combine the two."
-)
+_EXACT = sentence("cautions.exact_total")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, init=False)

@@ -44,6 +44,7 @@ from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.protected import Audit
 from sdcensus.model.schema.schema import LARGEST_MODULUS
 from sdcensus.model.secret import Purpose
+from sdcensus.model.sentences import sentence
 from sdcensus.model.spec.table_spec import TableSpec
 
 SMALLEST_BASE, LARGEST_BASE = 2, 100
@@ -182,13 +183,9 @@ class RandomRounding(CellMethod):
     def claims(self) -> Claims:
         """What the published numbers are promised to be."""
         fixed = self.draw is Draw.FIXED
-        cautions = ["Totals are rounded on their own, so they differ from the sums of cells."]
+        cautions = [sentence("cautions.totals_rounded")]
         if not fixed:
-            cautions.append(
-                "Every table with the same cell draws anew, and the mean of the draws is the true"
-                f" count: after some {repetitions_to_know(self.base)} repetitions nine in ten"
-                " counts are known."
-            )
+            cautions.append(sentence("cautions.draws_anew", n=repetitions_to_know(self.base)))
         elif Lookup(self.lookup).is_set_key:
             cautions.append(SET_KEYS)
         return Claims(
@@ -312,9 +309,8 @@ class ConventionalRounding(CellMethod):
             consistent=True,
             takes_sparse=True,
             cautions=(
-                "It draws nothing: the rounded counts of a table together often allow one true"
-                " table only. Take it for presentation, not as the only protection.",
-                "Totals are rounded on their own, so they differ from the sums of cells.",
+                sentence("cautions.one_table"),
+                sentence("cautions.totals_rounded"),
             ),
         )
 

@@ -29,6 +29,7 @@ from sdcensus.model.method.parameter import AREA, Asked, Parameter, ValueKind
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.schema.schema import Combine, KeySpace
 from sdcensus.model.secret import Purpose, Secret
+from sdcensus.model.sentences import sentence
 from sdcensus.model.spec.table_spec import TableSpec, area_axis
 
 
@@ -118,12 +119,9 @@ class SemiControlledRounding(TableMethod):
             never_negative=True,
             blocked_counts_never_appear=True,
             cautions=(
-                "Interior cells are unbiased only where their true total is a multiple of the"
-                " base; otherwise they share its rounding, at most half a base altogether.",
-                "Only the controlled total is the sum of interior cells. Other margins are rounded"
-                " on their own.",
-                "The same cell can have another number in another table, where other cells stand"
-                " beside it.",
+                sentence("cautions.controlled_bias"),
+                sentence("cautions.controlled_total"),
+                sentence("cautions.other_table"),
             ),
         )
 

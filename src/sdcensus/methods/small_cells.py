@@ -17,6 +17,7 @@ from sdcensus.model.cube.cube import Cube
 from sdcensus.model.inference.knowledge import DeviationSupport
 from sdcensus.model.method.parameter import Parameter, ValueKind
 from sdcensus.model.published.claims import Claims
+from sdcensus.model.sentences import sentence
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -96,11 +97,9 @@ class SmallCellAdjustment(TableMethod):
             blocked_counts_never_appear=True,
             additive=True,
             cautions=(
-                "The same total differs between tables, since it is the sum of the cells that a"
-                " table shows. Deviations of a total grow with the number of its small cells.",
+                sentence("cautions.total_small_cells"),
                 SET_KEYS,
-                "Cells that are not small are exact: two tables whose cells differ by few people"
-                " show those people.",
+                sentence("cautions.large_exact"),
             ),
         )
 

@@ -20,6 +20,7 @@ from sdcensus.model.method.parameter import Parameter, ValueKind
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.protected import Audit
 from sdcensus.model.published.table import Mark
+from sdcensus.model.sentences import sentence
 from sdcensus.model.spec.table_spec import TableSpec
 
 
@@ -108,9 +109,8 @@ class ThresholdRounding(CellMethod):
             blocked_counts_never_appear=True,
             consistent=True,
             cautions=(
-                "It draws nothing, and withheld cells are not protected against subtraction: a"
-                " total less the cells beside a withheld one gives it to within the rounding.",
-                "Totals are rounded on their own, so they differ from the sums of cells.",
+                sentence("cautions.subtraction"),
+                sentence("cautions.totals_rounded"),
             ),
         )
 

@@ -18,17 +18,12 @@ from sdcensus.model.cube.constraints import interior
 from sdcensus.model.method.parameter import AREA, Parameter, ValueKind
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.table import Mark, Table
+from sdcensus.model.sentences import sentence
 from sdcensus.model.spec.table_spec import area_axis
 
-_ELSEWHERE = "A cell can be withheld in one table and shown in another."
-_CAUTIONS = (
-    "No further cells are withheld to protect the withheld ones. That is for tables whose totals"
-    " do not add up.",
-)
-_ADDITIVE = (
-    "The totals of this table add up, so withheld values can be recomputed from the cells beside"
-    " them."
-)
+_ELSEWHERE = sentence("cautions.elsewhere")
+_CAUTIONS = (sentence("cautions.no_further"),)
+_ADDITIVE = sentence("cautions.recomputed")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -105,9 +100,7 @@ class WithholdSparse(Step):
         What was promised of all cells together, or of what is seen on average, is gone: zeros are
         withheld, sums have gaps, and which values are seen depends on the values.
         """
-        elsewhere = (
-            f"{_ELSEWHERE} Numbers that are shown agree." if before.consistent else _ELSEWHERE
-        )
+        elsewhere = sentence("cautions.elsewhere_agree") if before.consistent else _ELSEWHERE
         further = (elsewhere, *_CAUTIONS, *([_ADDITIVE] if before.additive else []))
         return replace(
             before,

@@ -172,7 +172,7 @@ def _reasons(assessment: Assessment, language: str | None) -> list[str]:
         for figure, why in measures.reasons:
             name = part_text(part, language).capitalize()
             named = by_reason.setdefault((name, in_language(why, language)), [])
-            named.append(figure.replace("_", " "))
+            named.append(speak(f"utility.{figure}", language))
     said = [
         speak("assess.page.of_part", language, part=part, why=why, figures=", ".join(figures))
         for (part, why), figures in by_reason.items()

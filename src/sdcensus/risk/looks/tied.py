@@ -17,15 +17,18 @@ import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
+from sdcensus.errors import Sentence
 from sdcensus.model.policy.menu import Menu
 from sdcensus.model.schema.identities import Tie, ties_of
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity, Level, Variable
-from sdcensus.model.spec.headings import joined
+from sdcensus.model.sentences import in_every_language, sentence, speak
+from sdcensus.model.spec.headings import entity_text, joined
 from sdcensus.risk.looks.axis import axis_forms
 from sdcensus.risk.looks.lattice import Codes, Lattice, Summed
 
@@ -92,23 +95,33 @@ def _reaching(
     return chosen, left
 
 
-def across_sentence(ties: Sequence[Tie], left: Sequence[Tie] = ()) -> str:
+def across_sentence(ties: Sequence[Tie], left: Sequence[Tie] = ()) -> Sentence:
     """Which looks across units are counted, and which are not, for the office."""
-    sentence = f"Looks across units are counted: {_ways(ties)}."
-    if left:
-        sentence += f" Not counted, since too many codes would have to be solved: {_ways(left)}."
-    return sentence
+    counted = sentence("cautions.across.counted", ways=in_every_language(partial(_ways, ties)))
+    if not left:
+        return counted
+    ways = in_every_language(partial(_ways, left))
+    return sentence("cautions.across.left", counted=counted, ways=ways)
 
 
-def _ways(ties: Sequence[Tie]) -> str:
+def _ways(ties: Sequence[Tie], language: str) -> str:
     times: dict[tuple[Entity, Entity, tuple[str, ...]], list[int]] = {}
     for tie in ties:
         names = tuple(variable.name for variable, _ in tie.leaves)
         times.setdefault((tie.holds, tie.each, names), []).append(tie.times)
     ways = []
     for (holds, each, names), numbers in times.items():
-        weight = "" if max(numbers) == 1 else f", with weights up to {max(numbers) ** 2:,}"
-        ways.append(f"{holds.plural} and {each.plural} by {joined(names)}{weight}")
+        named = {
+            "holds": entity_text(holds, language),
+            "each": entity_text(each, language),
+            "names": joined(names, language),
+        }
+        heaviest = max(numbers)
+        ways.append(
+            speak("cautions.across.way", language, **named)
+            if heaviest == 1
+            else speak("cautions.across.weighted", language, **named, weight=heaviest**2)
+        )
     return "; ".join(ways)
 
 
