@@ -16,7 +16,10 @@ from tests.cli.census.test_start import write_census
 from tests.cli.conftest import Run, Village
 from tests.cli.tiny import PERSONS, write_village
 
-AREAS = ("assess", "recommend", "approve", "findings", "notes", "marks", "study", "start", "load", "cautions")
+AREAS = (
+    *("assess", "recommend", "approve", "findings", "notes", "marks", "study", "start", "load"),
+    *("cautions", "web/policy"),
+)
 #: A piece of a sentence of at least so many words is looked for.
 WORDS = 4
 OTHERS = [language for language in LANGUAGES if language != FIRST]
@@ -90,6 +93,12 @@ def test_assessments_and_advice_are_in_the_language_that_was_asked_for(
         assert not english_in(answer.out, language)
         assert catalogue("recommend", language)["show.rejected"] in answer.out
         assert number_text(420, language) in answer.out
+    # A table that the policy refuses, with its reasons.
+    answer = run("recommend", town, "--for", "ed,sex,married,age,tenure", "-l", language)
+    assert answer.code == 0, answer.err
+    assert not english_in(answer.out, language)
+    texts = catalogue("web/policy", language).values()
+    assert any(piece in answer.out for text in texts for piece in pieces(text))
 
 
 @pytest.mark.parametrize("language", OTHERS)

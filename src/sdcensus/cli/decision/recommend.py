@@ -210,9 +210,11 @@ def _show_asked(
     if passes:
         output.say(word("as_is"))
         return
+    from sdcensus.session.policy.words import reason_in
+
     reasons = answer.verdict.reasons
     for reason in reasons:
-        output.say(f"  {reason.sentence}")
+        output.say(f"  {reason_in(reason, found.policy.schema, language)}")
     if not reasons:
         output.say(f"  {word('decide')}")
     if not answer.versions:

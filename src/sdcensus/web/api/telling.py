@@ -30,10 +30,10 @@ from sdcensus.session.answer import (
 )
 from sdcensus.session.figures.computation import counted_of
 from sdcensus.session.policy.verdict import Outcome, Verdict, VerdictReason, VerdictRemedy
+from sdcensus.session.policy.words import note_text, reason_text, remedy_text
 from sdcensus.web.answers import CachedAnswer, Refusal
 from sdcensus.web.caching import Key, etag_of, key_of, packed
 from sdcensus.web.languages import texts
-from sdcensus.web.policy_words import note_text, reason_text, remedy_text
 
 if TYPE_CHECKING:
     from sdcensus.session.commands import CommandTable

@@ -29,12 +29,12 @@ from sdcensus.model.schema.variable import Entity, EntitySpec
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import LANGUAGES, Text
 from sdcensus.session.policy import ReasonCode, StepKind, Verdict, ask, show
-from sdcensus.testing.island import island_schema
-from sdcensus.web.policy_words import (
+from sdcensus.session.policy.words import (
     note_text,
     reason_text,
     remedy_text,
 )
+from sdcensus.testing.island import island_schema
 
 LABELS = {
     "area": {"en": "Place", "es": "Lugar", "fr": "Lieu", "nl": "Plaats"},

@@ -10,6 +10,7 @@ import itertools
 from collections.abc import Iterable, Mapping
 
 from sdcensus.errors import Sentence, UnknownName
+from sdcensus.model.catalogue import FIRST, catalogue
 from sdcensus.model.policy.policy import AtLevel
 from sdcensus.model.quantities import figure_text, number_text
 from sdcensus.model.schema.schema import Schema
@@ -24,6 +25,8 @@ from sdcensus.session.policy.verdict import (
     VerdictRemedy,
 )
 
+#: Where the texts stand.
+_AREA = "web/policy"
 #: Texts by their full key, such as ``policy.remedy.leave-out``.
 Texts = Mapping[str, str]
 
@@ -44,6 +47,14 @@ def reason_text(reason: VerdictReason, schema: Schema, language: str, texts: Tex
         of = str(variable) if variable else _geography_with(level, schema)
         values["level"] = _level(of, level, schema, language)
     return texts[f"policy.{reason.words}"].format_map(values)
+
+
+def reason_in(reason: VerdictReason, schema: Schema, language: str | None) -> str:
+    """The same with the texts of the catalogue; English is as the policy itself says it."""
+    if language is None or language == FIRST:
+        return reason.sentence
+    texts = {f"policy.{key}": text for key, text in catalogue(_AREA, language).items()}
+    return reason_text(reason, schema, language, texts)
 
 
 def note_text(note: Sentence, language: str, texts: Texts) -> str:
