@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from sdcensus.cli.shared.run import run as run_command
-from tests.cli.tiny import write_village
+from tests.cli.tiny import PERSONS, write_village
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -86,3 +86,20 @@ def start(
         cwd=cwd,
         env={**kept, "PYTHONPATH": str(ROOT / "src"), "COLUMNS": "80", **environment},
     )
+
+
+@pytest.fixture(scope="session")
+def town(tmp_path_factory: pytest.TempPathFactory, village: Village) -> Path:
+    """The village many times over, so that there is something to recommend."""
+
+    folder = tmp_path_factory.mktemp("town")
+    persons = [
+        (ed, house, str(100 * copy + int(number)), name, *rest)
+        for copy in range(60)
+        for ed, house, number, name, *rest in PERSONS
+    ]
+    schema = write_village(folder / "files", persons=persons)
+    store = folder / "town.store"
+    load = ["load", str(schema), "--out", str(store), "--secret", str(village.secret), "-q"]
+    assert run_command(load) == 0
+    return store

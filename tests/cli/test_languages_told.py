@@ -14,7 +14,6 @@ from sdcensus.model.catalogue import FIRST, LANGUAGES, catalogue
 from sdcensus.model.quantities import number_text
 from tests.cli.census.test_start import write_census
 from tests.cli.conftest import Run, Village
-from tests.cli.tiny import PERSONS, write_village
 
 AREAS = (
     *("assess", "recommend", "approve", "findings", "notes", "marks", "study", "start", "load"),
@@ -49,24 +48,6 @@ def cells_of(path: Path) -> str:
     sheets = [book.get_sheet_by_name(name).to_python() for name in book.sheet_names]
     names = "\n".join(book.sheet_names)
     return "\n".join([names, *(str(cell) for sheet in sheets for row in sheet for cell in row)])
-
-
-@pytest.fixture(scope="session")
-def town(tmp_path_factory: pytest.TempPathFactory, village: Village) -> Path:
-    """The village many times over, so that there is something to recommend."""
-    from sdcensus.cli.shared.run import run as run_command
-
-    folder = tmp_path_factory.mktemp("town")
-    persons = [
-        (ed, house, str(100 * copy + int(number)), name, *rest)
-        for copy in range(60)
-        for ed, house, number, name, *rest in PERSONS
-    ]
-    schema = write_village(folder / "files", persons=persons)
-    store = folder / "town.store"
-    load = ["load", str(schema), "--out", str(store), "--secret", str(village.secret), "-q"]
-    assert run_command(load) == 0
-    return store
 
 
 @pytest.mark.parametrize("language", OTHERS)

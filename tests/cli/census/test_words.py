@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import string
@@ -18,7 +19,10 @@ from python_calamine import CalamineWorkbook
 from sdcensus.documents.toml.text import toml, toml_key
 from sdcensus.errors import OutputError
 from sdcensus.model.catalogue import LANGUAGES, areas, catalogue, places, problems
+from tests.cli.census.test_start import write_census
 from tests.cli.conftest import ROOT, Run, Village, start
+from tests.cli.publication.test_publish import PLAN
+from tests.cli.tiny import write_village
 
 #: Letters that make a language of its own out of English, which nobody takes for English.
 OTHER = str.maketrans("aeiouAEIOU", "àèìòùÀÈÌÒÙ")
@@ -168,3 +172,39 @@ def test_a_sixth_language_speaks_on_page_in_notes_and_in_reports(
     cells = "\n".join(str(cell) for sheet in sheets for row in sheet for cell in row)
     assert other(catalogue("notes", "en")["protected"]) in cells
     assert not english_in(cells, "notes")
+
+
+def test_a_sixth_language_speaks_in_what_an_office_signs(
+    own_words: Path, village: Village, town: Path, tmp_path: Path
+) -> None:
+    """Assessment, advice, study, road and published notes, with no word of them in Python."""
+    store = tmp_path / "village.store"
+    schema = write_village(tmp_path / "files")
+    known = schema.read_text(encoding="utf-8").replace('["en", "es"]', '["en", "es", "tet"]')
+    schema.write_text(known, encoding="utf-8", newline="\n")
+    census = tmp_path / "census"
+    write_census(census)
+    secret = ("--secret", village.secret)
+    spoken = ("-l", "tet")
+    said(own_words, "load", schema, "--out", store, *secret, *spoken)
+    table = (store, "--by", "ed,sex,married", *secret, *spoken)
+    check, study = tmp_path / "check", tmp_path / "study"
+    texts = {
+        "assess": said(own_words, "assess", *table, "--confidential", "--out", check),
+        "compare": said(own_words, "compare", *table, "--out", study),
+        "recommend": said(own_words, "recommend", town, "--product", "programme", *spoken),
+        "start": said(own_words, "start", census, "--for", "report,builder", *secret, *spoken),
+    }
+    plan = tmp_path / "plan.toml"
+    plan.write_text(PLAN.replace('["en", "es"]', '["tet"]'), encoding="utf-8", newline="")
+    said(own_words, "publish", plan, *secret)
+    pages = [*check.glob("*.html"), study / "study.html", *tmp_path.glob("published/*.html")]
+    assert any("notes" in path.name for path in pages)
+    for path in pages:
+        texts[path.name] = html.unescape(path.read_text(encoding="utf-8"))
+        assert '<html lang="tet"' in texts[path.name], path
+    for name, text in texts.items():
+        for area in ("assess", "study", "recommend", "start", "cautions", "notes", "publication"):
+            assert not english_in(" ".join(text.split()), area), (name, area)
+    assert other(catalogue("study", "en")["find.scope"]) in texts["compare"]
+    assert other(catalogue("start", "en")["said.next"]) in texts["start"]
