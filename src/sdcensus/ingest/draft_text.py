@@ -16,7 +16,7 @@ from sdcensus.documents.toml.text import toml, toml_key
 from sdcensus.ingest.dictionaries.entries import DictionaryVariable
 from sdcensus.ingest.dictionaries.ranges import take_over_range
 from sdcensus.ingest.draft_columns import Profile
-from sdcensus.ingest.draft_guesses import Guess, guess
+from sdcensus.ingest.draft_guesses import NO_LABEL, Guess, guess
 from sdcensus.ingest.draft_roles import concepts, may_be_geography
 from sdcensus.ingest.draft_words import (
     AND_OVER,
@@ -295,8 +295,11 @@ class SchemaWriter:
 
     def _codes(self, name: str, made: Guess, entry: DictionaryVariable | None) -> None:
         texts = {code.code: code.label for code in entry.codes} if entry else {}
+        no_label = Text.named("labels.no_label").show(self.language)
         codes = {
-            code: self._spoken(label, texts.get(code, Text())) or code
+            code: no_label
+            if label == NO_LABEL
+            else self._spoken(label, texts.get(code, Text())) or code
             for code, label in (made.codes or {}).items()
         }
         if len(codes) <= _INLINE_CODES:
