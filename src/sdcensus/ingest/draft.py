@@ -21,9 +21,9 @@ from sdcensus.ingest.dictionaries.opening import (
     is_table,
     open_dictionary,
 )
-from sdcensus.ingest.draft_columns import Profile, profiles_of
+from sdcensus.ingest.draft_columns import DraftFile, Profile, profiles_of
 from sdcensus.ingest.draft_links import entity_by_columns, link_files
-from sdcensus.ingest.draft_text import DraftFile, SchemaWriter
+from sdcensus.ingest.draft_text import SchemaWriter
 from sdcensus.ingest.draft_words import entity_named
 from sdcensus.ingest.readers import open_reader
 from sdcensus.ingest.readers.csdb import read_csdb_dictionary

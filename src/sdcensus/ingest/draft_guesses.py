@@ -200,7 +200,9 @@ def _labelled(profile: Profile, about: set[Concept]) -> Guess:
     if not any(code not in missing for code in codes):
         return _identifier("only missing codes have labels; check what this column holds.")
     if added:
-        guess.notes.append("some codes have no label in the file: write what they mean, or correct the records.")
+        guess.notes.append(
+            "some codes have no label in the file: write what they mean, or correct the records."
+        )
     if len(added) + len(guessed) < len(others):
         guess.notes.append(_LEFT_OUT)
     if guessed:

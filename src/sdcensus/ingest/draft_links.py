@@ -15,14 +15,13 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sdcensus.ingest.draft_columns import Profile, counting_members, identifying
+from sdcensus.ingest.draft_columns import DraftFile, Profile, counting_members, identifying
 from sdcensus.ingest.draft_roles import (
     concepts,
     has_own_values,
     may_identify_units,
     may_number_members,
 )
-from sdcensus.ingest.draft_text import DraftFile
 from sdcensus.ingest.draft_words import Concept, abbreviates, compact, core, unit_in
 from sdcensus.ingest.id_parts import MOST_ID_DIGITS, joined, most_digits, plain_texts
 from sdcensus.ingest.readers import ColumnKind
