@@ -61,6 +61,12 @@ class Profile:
         return self.column.name
 
     @property
+    def title(self) -> str:
+        """What the column is called: by its label, or by a name that is written as words."""
+        is_words = " " in self.name.strip() or not self.name.isascii()
+        return self.column.label or (self.name.strip() if is_words else "")
+
+    @property
     def filled(self) -> int:
         """How many rows have a value."""
         return self.rows - self.empty

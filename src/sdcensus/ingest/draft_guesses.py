@@ -25,7 +25,7 @@ from sdcensus.ingest.draft_roles import (
     may_be_geography,
     may_identify_a_person,
 )
-from sdcensus.ingest.draft_words import Concept, kind_of_missing_text, unit_in
+from sdcensus.ingest.draft_words import ABOUT_INTERVIEWS, Concept, kind_of_missing_text, unit_in
 from sdcensus.model.schema.variable import CodeKind, Role
 
 #: Whole numbers with at most so many different values are codes.
@@ -75,7 +75,9 @@ def guess(profile: Profile, *, in_id: bool, geography: bool, in_link: bool = Fal
     """
     about = concepts(profile)
     if not profile.stated:
-        guess = Guess(left_out=True, notes=["The column is empty."])
+        guess = Guess(left_out=True, notes=["it is empty"])
+    elif profile.name in ABOUT_INTERVIEWS and not in_id and not in_link:
+        guess = Guess(left_out=True, notes=["it tells of the interview and not of who was asked"])
     elif geography:
         guess = _classification(profile)
         guess.role = Role.GEOGRAPHY

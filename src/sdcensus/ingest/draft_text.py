@@ -68,6 +68,7 @@ class SchemaWriter:
         self._areas: DraftAreas | None = None
         self._lines: list[str] = []
         self._universes: list[DeclaredUniverse] = []
+        self._roles: dict[Concept, list[str]] = {Concept.AGE: [], Concept.SEX: []}
         self._lacking: set[Entity] = set()
 
     def schema(self, files: list[DraftFile]) -> str:
@@ -88,6 +89,10 @@ class SchemaWriter:
         for universe in self._universes:
             self._note(["guessed: records in common use, which are counted by this name."])
             self._say(universe_lines(universe))
+        roles = {role: names[0] for role, names in self._roles.items() if len(names) == 1}
+        if roles:
+            self._note(["guessed: what indicators and advice take for these."])
+            self._say("[roles]", *(f"{role.value} = {toml(name)}" for role, name in roles.items()))
         return "\n".join(self._lines).rstrip("\n") + "\n"
 
     def _say(self, *lines: str) -> None:
@@ -199,7 +204,8 @@ class SchemaWriter:
             take_over_range(guessed, profile, entry)
         self.guesses[file.title, profile.name] = guessed
         if guessed.left_out:
-            self._note([f"The column {profile.name!r} of {file.name} is left out: it is empty."])
+            reason = " ".join(guessed.notes)
+            self._note([f"The column {profile.name!r} of {file.name} is left out: {reason}."])
             self._say("")
             return
         only_names = guessed.role in (Role.RECORD_ID, Role.HOUSEHOLD_LINK)
@@ -215,7 +221,7 @@ class SchemaWriter:
         self._say(f"[variable.{toml_key(name)}]", f"file = {toml(file.name)}")
         if name != profile.name:
             self._say(f"column = {toml(profile.name)}")
-        if label := self._spoken(profile.column.label, entry.label if entry else Text()):
+        if label := self._spoken(profile.title, entry.label if entry else Text()):
             self._say(f"label = {toml(label)}")
         if guessed.role is not None:
             self._say(f"role = {toml(guessed.role.value)}")
@@ -241,7 +247,12 @@ class SchemaWriter:
             self._say(f"[variable.{toml_key(name)}.level_labels]")
             self._say(*(f"{toml_key(key)} = {toml(text)}" for key, text in areas.level_labels), "")
         if not only_names:
-            self._usual_universes(name, guessed, concepts(profile))
+            about = concepts(profile)
+            self._usual_universes(name, guessed, about)
+            whole = file.entity is Entity.PERSON and guessed.role is Role.KEY
+            if whole and 2 * profile.stated > profile.rows:
+                for role, names in self._roles.items():
+                    names += [name] if role in about else []
 
     def _say_what_is_inherited(self, guessed: Guess) -> None:
         """Units that lie in nothing need a code for what they would inherit."""

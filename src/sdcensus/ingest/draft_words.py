@@ -64,6 +64,7 @@ _NO_PLACE = _words(_KNOWN["others"]["no_place"])
 _ID_WORDS = _words(_KNOWN["others"]["id_words"])
 _PERSON_NUMBER = _words(_KNOWN["others"]["person_number"])
 _PRIVATE = _words(_KNOWN["others"]["private"])
+ABOUT_INTERVIEWS = frozenset(_KNOWN["others"]["about_interviews"].split())
 _RURAL = _words(_KNOWN["others"]["rural"])
 #: Words beside which a number is no number of a unit, but says how many there are, or of what kind.
 _NO_ID = _words(_KNOWN["others"]["no_id"])

@@ -63,7 +63,7 @@ class DraftAreas:
         }
         named = {main[1]: columns.tree.levels[0]}
         named |= {column: level for (_, column), level in columns.levels.items()}
-        labels = {level: holder.profiles[column].column.label for column, level in named.items()}
+        labels = {level: holder.profiles[column].title for column, level in named.items()}
         complete = len(labels) > 1 and all(labels.get(level) for level in columns.tree.levels)
         return cls(name, columns, inherited, tuple(labels.items()) if complete else ())
 

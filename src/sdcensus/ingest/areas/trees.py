@@ -49,7 +49,7 @@ class AreaTree:
         """The tree with its finest codes as a file writes them: ``01101`` for ``1101``."""
         forms = {code.lstrip("0"): code for code in codes if code.isdecimal()}
         own = self.codes(self.levels[0])
-        if forms.keys() & own.keys() or not forms:
+        if set(codes) <= own.keys() or not forms.keys() <= {code.lstrip("0") for code in own}:
             return self
         widths = {len(code) for code in forms.values()}
         width = max(widths) if len(widths) == 1 else 0
