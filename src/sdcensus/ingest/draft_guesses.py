@@ -192,7 +192,9 @@ def _labelled(profile: Profile, about: set[Concept]) -> Guess:
         return _range_or_amount(profile, values, missing, about)
     guessed = missing_among(others, labels)
     missing.update(guessed)
-    wrong = [other for other in others if other not in guessed and hardly_occurs(profile, other)]
+    rest = [other for other in others if other not in guessed]
+    described = any(code not in missing for code in labels)
+    wrong = rest if described and hardly_occur(profile, rest) else []
     missing.update(dict.fromkeys(wrong, CodeKind.NOT_STATED))
     added = [
         other
@@ -212,8 +214,8 @@ def _labelled(profile: Profile, about: set[Concept]) -> Guess:
         guess.notes.append(_LEFT_OUT)
     if wrong:
         guess.notes.append(
-            f"guessed: {_listed(wrong)}, without a label and in hardly any record, is a mistake: not"
-            " stated."
+            f"guessed: {_listed(wrong)}, without a label and in hardly any record, is a mistake:"
+            " not stated."
         )
     if guessed:
         guess.notes.append(
@@ -224,9 +226,10 @@ def _labelled(profile: Profile, about: set[Concept]) -> Guess:
     return guess
 
 
-def hardly_occurs(profile: Profile, value: str) -> bool:
-    """Whether so few of many records have a value that it may be a mistake."""
-    return (profile.counts or {}).get(value, 0) * _RECORDS_OF_MISTAKE < profile.filled
+def hardly_occur(profile: Profile, values: Iterable[str]) -> bool:
+    """Whether so few of many records have one of these values that they may be mistakes."""
+    records = sum((profile.counts or {}).get(value, 0) for value in values)
+    return records * _RECORDS_OF_MISTAKE < profile.filled
 
 
 def _listed(codes: Iterable[str]) -> str:

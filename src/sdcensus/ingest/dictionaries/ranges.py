@@ -5,15 +5,13 @@ from __future__ import annotations
 from sdcensus.ingest.dictionaries.code_texts import common_code
 from sdcensus.ingest.dictionaries.entries import DictionaryVariable
 from sdcensus.ingest.draft_columns import Profile
-from sdcensus.ingest.draft_guesses import Guess, hardly_occurs
+from sdcensus.ingest.draft_guesses import Guess, hardly_occur
 from sdcensus.model.schema.variable import CodeKind, Role
 
 #: A shorter range than this has codes that somebody may give labels.
 _SHORTEST = 10
 #: A longer range than this is an amount.
 _LONGEST = 1000
-#: More values outside a range are no mistakes of a few.
-_MOST_MISTAKES = 5
 _ABOUT_RANGES = ("the range", "the labels are missing", "no label")
 
 
@@ -21,7 +19,7 @@ def take_over_range(guess: Guess, profile: Profile, entry: DictionaryVariable) -
     """Give a variable of whole numbers the range that its dictionary names.
 
     Missing codes stay out of it. Values that occur outside widen it, with a note, so that the file
-    can be loaded; a few that hardly any record has are mistakes, and not stated. The check of the
+    can be loaded; those that hardly any record has are mistakes, and not stated. The check of the
     dictionary lists them all.
     """
     if not entry.ranges or not profile.whole or guess.role not in (None, Role.KEY):
@@ -40,10 +38,8 @@ def take_over_range(guess: Guess, profile: Profile, entry: DictionaryVariable) -
     if above and min(above) > top:
         high = min(above) - 1
     outside = [number for number in values if not low <= number <= high]
-    wrong = [number for number in outside if hardly_occurs(profile, str(number))]
-    if len(wrong) > _MOST_MISTAKES:
-        wrong = []
-    outside = [number for number in outside if number not in wrong]
+    wrong = outside if hardly_occur(profile, map(str, outside)) else []
+    outside = [] if wrong else outside
     low, high = min([low, *outside]), max([high, *outside])
     if any(low <= number <= high for number in missing) or high - low > _LONGEST:
         return
