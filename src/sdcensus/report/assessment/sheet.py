@@ -25,17 +25,17 @@ _OF_ORIGINAL = {
     "minimum": "sheet.minimum",
     "maximum": "sheet.maximum",
     "unsafe cells": "sheet.unsafe",
-    "share of unsafe cells": "sheet.unsafe_share",
+    "unsafe cells, share of cells": "sheet.unsafe_share",
     "mean": "loss.mean",
     "median": "sheet.median",
 }
 _OF_LATER = {
     "withheld": "sheet.withheld",
     **_OF_ORIGINAL,
-    "mean change": "sheet.mean_change",
+    "mean change, empty cells included": "sheet.mean_change",
     "median change": "sheet.median_change",
     "largest change": "loss.largest_change",
-    "share equal to original": "sheet.share_equal",
+    "equal to original, share of cells": "sheet.share_equal",
 }
 _STAGES = {
     Stage.ORIGINAL: "sheet.original",

@@ -139,16 +139,18 @@ def _lines(
     """A line for each table: all its cells, or its interior cells alone."""
     stages = list(dict.fromkeys(stage.stage for row in rows for stage in row.stages))
     swapped = Stage.SWAPPED in stages
-    keys = ["sheet.table", "evaluation.files", "loss.cells", "evaluation.withheld"]
-    keys += ["evaluation.before", "sheet.published"]
+    keys = ["sheet.table", *(["evaluation.files"] if margins else [])]
+    words = len(keys)
+    keys += ["loss.cells", "evaluation.withheld", "evaluation.before", "sheet.published"]
     keys += ["sheet.after_swap"] if swapped else []
     keys += ["evaluation.mean", "loss.largest", "evaluation.equal"]
     head = [speak(f"assess.{key}", language) for key in keys]
     small, changes = (speak(f"assess.evaluation.{key}", language) for key in ("small", "changes"))
-    groups = [("", 4), (small, 2), (changes, 4 if swapped else 3)]
+    groups = [("", words + 2), (small, 2), (changes, 4 if swapped else 3)]
     lines: list[list[PageCell | str]] = []
     for row in rows:
-        line: list[PageCell | str] = [_name(row.table), _links(row.table, files, published)]
+        line: list[PageCell | str] = [_name(row.table)]
+        line += [_links(row.table, files, published)] if margins else []
         before, swap, after = (
             _told(row, stage, language, margins=margins)
             for stage in (Stage.ORIGINAL, Stage.SWAPPED, Stage.PUBLISHED)
@@ -162,7 +164,7 @@ def _lines(
         lines.append([*line, PageCell(share_text(share, language), tone)])
     key = "every" if margins else "every_interior"
     caption = speak(f"assess.evaluation.{key}", language)
-    return table(caption, head, lines, groups=groups, words=2, wrapped=True)
+    return table(caption, head, lines, groups=groups, words=words, wrapped=True)
 
 
 def _reading(language: str | None) -> Html:
