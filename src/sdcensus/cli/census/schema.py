@@ -168,6 +168,8 @@ def _show_draft(output: Output, draft: Draft, language: str | None) -> None:
         say("wrote_lists" if lists > 1 else "wrote_list", path=str(draft.path), n=lists)
     else:
         say("wrote", path=str(draft.path))
+    for areas in draft.areas:
+        say("areas", name=areas.name)
     if draft.schema is not None:
         _show_schema(output, draft.schema, language)
     else:

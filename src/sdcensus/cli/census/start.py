@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -51,6 +52,15 @@ def start(
         ),
     ] = None,
     secret: SecretFile = None,
+    dictionary: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--dictionary",
+            metavar="FILE",
+            help="What columns and codes mean, as in schema draft. Dictionaries that lie in the"
+            " folder are found without it. Give it several times for several files.",
+        ),
+    ] = None,
     yes: Annotated[
         bool,
         typer.Option(
@@ -85,7 +95,8 @@ def start(
     if answers != road.answers:
         keep_answers(road.folder, answers, spoken)
     try:
-        _walk(output, folder, secret, answers, yes=yes, language=spoken)
+        given = tuple(dictionary or ())
+        _walk(output, folder, secret, answers, yes=yes, language=spoken, given=given)
     finally:
         # Also where a step could not be taken: what to do then is part of the list.
         _show_next(output, find_road(folder, secret=secret), spoken, asked=language)
@@ -143,6 +154,7 @@ def _walk(
     *,
     yes: bool,
     language: str | None,
+    given: Sequence[Path],
 ) -> None:
     """Every step that is not taken yet, as far as somebody agrees."""
     from sdcensus.session.start.advice import check_advice, check_secret
@@ -150,7 +162,7 @@ def _walk(
 
     road = find_road(folder, secret=secret)
     if road.store is None:
-        if not _has_schema(output, road, yes=yes, language=language):
+        if not _has_schema(output, road, yes=yes, language=language, given=given):
             return
         road = find_road(folder, secret=secret)
         if not _has_secret(output, road, yes=yes, language=language):
@@ -167,22 +179,41 @@ def _walk(
         output.say(speak("start.said.passed", language))
 
 
-def _has_schema(output: Output, road: Road, *, yes: bool, language: str | None) -> bool:
+def _has_schema(
+    output: Output, road: Road, *, yes: bool, language: str | None, given: Sequence[Path]
+) -> bool:
     """Whether there is a schema to go on with; drafted if there is none."""
     from sdcensus.cli.census.schema import draft
+    from sdcensus.session.start.raw_files import sort_files
     from sdcensus.session.start.road import SCHEMA_FOLDER, find_road
 
     if road.schema is None:
-        names = ", ".join(path.name for path in road.files)
-        output.say(speak("start.said.no_schema", language, names=names))
-        out = road.folder / SCHEMA_FOLDER
-        draft(files=list(road.files), out=out, language=language, quiet=output.quiet)
+        with Stages(output, "telling records from dictionaries"):
+            raw = sort_files(road.files, given)
+        for key, paths in (
+            ("no_schema", raw.records),
+            ("dictionaries", raw.dictionaries),
+            ("others", raw.others),
+        ):
+            if paths:
+                output.say(speak(f"start.said.{key}", language, names=_names(paths)))
+        draft(
+            files=[*raw.records, *raw.areas],
+            out=road.folder / SCHEMA_FOLDER,
+            dictionary=list(raw.dictionaries),
+            language=language,
+            quiet=output.quiet,
+        )
         road = find_road(road.folder, secret=road.secret)
     if road.mistakes:
         output.note(speak("start.said.unusable", language, mistakes=road.mistakes))
         return False
     question = speak("start.ask.schema", language, path=str(road.schema))
     return yes or agreed(output, question, language=language)
+
+
+def _names(paths: Sequence[Path]) -> str:
+    return ", ".join(path.name for path in paths)
 
 
 def _has_secret(output: Output, road: Road, *, yes: bool, language: str | None) -> bool:

@@ -11,6 +11,8 @@ from sdcensus.formats.write import new_file
 from sdcensus.model.sentences import sentence
 from sdcensus.model.text import Text
 from sdcensus.session.guard.run import read_lock
+from sdcensus.session.recommend.recommendation import PERTURBATION_FILE
+from sdcensus.session.start.raw_files import sort_files
 from sdcensus.session.start.road import COMMANDS_FILE, SCHEMA_FOLDER, Answers, Road, StartProduct
 
 #: The first line of the list, in every language.
@@ -60,10 +62,12 @@ def _steps(road: Road, answers: Answers | None, spoken: tuple[str, ...]) -> Iter
 def _to_store(road: Road, again: tuple[str, ...], spoken: tuple[str, ...]) -> Iterator[NextStep]:
     if road.schema is None:
         out = _full(road.folder / SCHEMA_FOLDER)
-        files = tuple(_full(path) for path in road.files)
+        raw = sort_files(road.files)
+        files = tuple(_full(path) for path in (*raw.records, *raw.areas))
+        beside = [word for path in raw.dictionaries for word in ("--dictionary", _full(path))]
         yield NextStep(
             sentence("start.next.draft"),
-            (("sdcensus", "schema", "draft", *files, "--out", out, *spoken), again),
+            (("sdcensus", "schema", "draft", *files, *beside, "--out", out, *spoken), again),
         )
         return
     check = ("sdcensus", "schema", "check", _full(road.schema))
@@ -102,7 +106,10 @@ def _to_published(road: Road, answers: Answers | None) -> Iterator[NextStep]:
             sentence("start.next.read"),
             (
                 ("sdcensus", "plan", "check", plan),
-                ("sdcensus", "policy", "check", _full(road.policy), "--store", _store(road)),
+                (
+                    *("sdcensus", "policy", "check", _full(road.policy)),
+                    *("--store", _store(road), *_noise(road)),
+                ),
             ),
         )
         yield NextStep(
@@ -113,6 +120,12 @@ def _to_published(road: Road, answers: Answers | None) -> Iterator[NextStep]:
         sentence("start.next.verify"),
         (("sdcensus", "verify", published), ("sdcensus", "attack", published)),
     )
+
+
+def _noise(road: Road) -> tuple[str, ...]:
+    """The noise of the plan, where it is a file."""
+    noise = road.plan.with_name(PERTURBATION_FILE)
+    return ("--perturbation", _full(noise)) if noise.is_file() else ()
 
 
 def _to_builder(road: Road) -> Iterator[NextStep]:
