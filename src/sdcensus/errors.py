@@ -143,6 +143,10 @@ class Refused(SdcensusError):
     exit_code = 4
 
 
+class Unconfirmed(Refused):
+    """Something that is done only if somebody says so, and nobody has."""
+
+
 class InputError(SdcensusError):
     """A file that was given cannot be read as what it should be."""
 
@@ -150,7 +154,15 @@ class InputError(SdcensusError):
 
 
 class DataProblems(InputError):
-    """The census files do not fit the schema; every kind of problem is listed."""
+    """The census files do not fit the schema; every kind of problem is listed.
+
+    Attributes:
+        problems: What was found, for reports.
+    """
+
+    def __init__(self, text: str, problems: Iterable[object] = ()) -> None:
+        self.problems = tuple(problems)
+        super().__init__(text)
 
 
 class StoreError(SdcensusError):

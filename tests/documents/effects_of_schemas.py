@@ -488,6 +488,16 @@ EFFECTS: dict[str, Effect] = {
         ),
         refused="without",
     ),
+    "EntitySection.id_width": effect(
+        ('id = ["ed", "house"]', 'id = ["ed", "house"]\nid_width = [0, 9]'),
+    ),
+    "EntitySection.id_any_case": effect(
+        ('id = ["ed", "house"]', 'id = ["ed", "house"]\nid_any_case = true'),
+        base=schema(
+            **{"persons.csv": csv_text([{**one, "ed": one["ed"].lower()} for one in PERSONS])}
+        ),
+        refused="without",
+    ),
     # ------------------------------------------------------------------------------------ [keys]
     "KeyColumnSection.column": effect(('column = "key"', 'column = "other"'), base=KEYED),
     "KeyColumnSection.digits": effect(("digits = 4", "digits = 6"), base=FRACTIONS),

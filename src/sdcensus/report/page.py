@@ -245,7 +245,11 @@ def figure(chart: Any, alternative: str, *, caption: str = "", title: str = "") 
         caption: How to read it.
         title: What it shows.
     """
-    drawn = as_svg(chart, alternative, margin=2, themed=True)
+    return drawing(Html(as_svg(chart, alternative, margin=2, themed=True)), title, caption)
+
+
+def drawing(drawn: Html, title: str = "", caption: str = "") -> Html:
+    """A picture that is drawn already, with a title and how to read it."""
     parts = [f"<b>{escape(title)}</b>" if title else "", escape(caption)]
     words = " ".join(part for part in parts if part)
     says = f"<figcaption>{words}</figcaption>" if words else ""

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from sdcensus.errors import SdcensusError, StoreError
 from sdcensus.model.schema.code_lists import LONGEST_RANGE, grid_codes, range_codes
+from sdcensus.model.schema.id_forms import IdForm
 from sdcensus.model.schema.number_codes import LARGEST_NUMBER
 from sdcensus.model.schema.schema import (
     CensusInfo,
@@ -156,7 +157,7 @@ def _text_to_json(text: Text) -> str | list[list[str]] | None:
 
 
 def _entity_to_json(spec: EntitySpec) -> Json:
-    return {
+    plain: Json = {
         "entity": spec.entity.value,
         "id": list(spec.id),
         "within": spec.within.value if spec.within else None,
@@ -165,6 +166,10 @@ def _entity_to_json(spec: EntitySpec) -> Json:
         "from_content": spec.from_content,
         "derived_from": spec.derived_from.value if spec.derived_from else None,
     }
+    # Stores that were written before a form could be declared keep their digest.
+    if spec.form.declared:
+        plain["form"] = [list(spec.form.widths), spec.form.any_case]
+    return plain
 
 
 def _variable_to_json(variable: Variable, grids: tuple[GridSpec, ...]) -> Json:
@@ -322,7 +327,13 @@ def _entity(value: Any) -> EntitySpec:
         optional=_checked(value["optional"], bool),
         from_content=_checked(value["from_content"], bool),
         derived_from=_optional(value["derived_from"], _kind_of_unit),
+        form=_optional(value.get("form"), _form) or IdForm(),
     )
+
+
+def _form(value: Any) -> IdForm:
+    widths, any_case = value
+    return IdForm(_list(widths, _whole), _checked(any_case, bool))
 
 
 def _key_column(value: Any) -> tuple[Entity, KeyColumn]:

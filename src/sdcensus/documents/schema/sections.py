@@ -30,6 +30,7 @@ from sdcensus.documents.toml.values import (
     LevelNamesOrBounds,
     TwoNumbers,
     Units,
+    Widths,
     Word,
     Words,
     WrongValueError,
@@ -87,6 +88,8 @@ class EntitySection(Section):
     within: Kind | None = None
     link: Columns = []
     optional: bool = False
+    id_width: Widths = []
+    id_any_case: bool = False
 
 
 class KeyColumnSection(Section):

@@ -96,6 +96,19 @@ def _columns(value: object) -> list[str]:
     return _each(value, _column)
 
 
+def _widths(value: object) -> list[int]:
+    """One number of digits or a list of them; 0 for "as written"."""
+    widths = value if isinstance(value, list) else [value]
+    wrong = [
+        ((at,) if isinstance(value, list) else (), "should be a whole number from 0 to 100")
+        for at, width in enumerate(widths)
+        if not isinstance(width, int) or isinstance(width, bool) or not 0 <= width <= 100
+    ]
+    if wrong:
+        raise WrongValueError(*wrong)
+    return [width for width in widths if isinstance(width, int)]
+
+
 def _label(value: object) -> RawText:
     if isinstance(value, str):
         return value.strip()
@@ -259,6 +272,7 @@ Word = Annotated[str, BeforeValidator(_text)]
 Words = Annotated[list[str], BeforeValidator(_texts)]
 Column = Annotated[str, BeforeValidator(_column)]
 Columns = Annotated[list[str], BeforeValidator(_columns)]
+Widths = Annotated[list[int], BeforeValidator(_widths)]
 Label = Annotated[Any, BeforeValidator(_label)]
 Codes = Annotated[list[str], BeforeValidator(_code_texts)]
 CodeListOrFile = Annotated[Any, BeforeValidator(_code_list)]

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from sdcensus.errors import Sentence, SpecError, UnknownName, told, unknown
 from sdcensus.model.letters import plain_letters
+from sdcensus.model.schema.id_forms import IdForm
 from sdcensus.model.text import Text
 
 
@@ -83,6 +84,7 @@ class EntitySpec:
         from_content: There is no id: what the record says, and its rank among those that say the
             same, take its place. A corrected record then has another key.
         derived_from: No file of its own: one record per distinct id in the file of this kind.
+        form: How its id is written wherever it stands, so that ids of several files compare.
     """
 
     entity: Entity
@@ -92,6 +94,7 @@ class EntitySpec:
     optional: bool = False
     from_content: bool = False
     derived_from: Entity | None = None
+    form: IdForm = IdForm()
 
 
 Made = TypeVar("Made")
