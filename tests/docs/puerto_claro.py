@@ -171,6 +171,7 @@ VARIABLES = (
     Variable("personas", "DISCAPACIDAD", "Dificultad permanente", YES_NO),
 )
 
+_WITH_MISSING = ("1", "2", "3", "4", "99")
 _TABLES = ("viviendas", "hogares", "personas")
 
 
@@ -223,7 +224,7 @@ def _ages(draws: _Draws, persons: int) -> Iterator[tuple[str, int]]:
 
 def _person(draws: _Draws, relation: str, age: int) -> list[str]:
     """What a person answers, in the order of the file, after the ids."""
-    adult, pupil = age >= 15, 5 <= age
+    adult, pupil = age >= 15, age >= 5
     married = draws.code("12345", 8, 45, 25, 12, 10) if age > 24 else draws.code("13", 85, 15)
     level = draws.code("01234", 4, 26, 40, 14, 16) if age > 17 else draws.code("01", 20, 80)
     attends = draws.code("12", 95, 5) if age < 18 else draws.code("12", 8, 92)
@@ -257,16 +258,28 @@ def records() -> dict[str, list[list[str]]]:
         rural = draws.chance(0.1 if commune.endswith("01") else 0.45)
         occupied = draws.code("123", 88, 4, 8)
         rows["viviendas"].append(
-            [f"{number:08d}", region, province, commune, "2" if rural else "1"]
-            + [draws.code("12345", 40, 2, 4, 10, 2) if rural else draws.code("12345", 62, 26, 4, 4, 1)]
-            + [occupied, draws.code(("1", "2", "3", "4", "99"), 22, 30, 35, 10, 1)]
-            + [draws.code(("1", "2", "3", "4", "99"), *((25, 50, 15, 9, 1) if rural else (96, 2, 1, 0, 1)))]
+            [
+                f"{number:08d}",
+                region,
+                province,
+                commune,
+                "2" if rural else "1",
+                draws.code("12345", *((40, 2, 4, 10, 2) if rural else (62, 26, 4, 4, 1))),
+                occupied,
+                draws.code(_WITH_MISSING, 22, 30, 35, 10, 1),
+                draws.code(_WITH_MISSING, *((25, 50, 15, 9, 1) if rural else (96, 2, 1, 0, 1))),
+            ]
         )
         for household in range(1, (draws.code("12", 96, 4) == "2") + 2 if occupied == "1" else 1):
             rows["hogares"].append(
-                [str(number), str(household), draws.code("12349", 58, 26, 12, 3, 1)]
-                + [draws.code("12349", *((40, 52, 6, 1, 1) if rural else (84, 6, 8, 1, 1)))]
-                + [draws.code("129", 90, 9, 1), draws.code("129", 35 if rural else 70, 40, 1)]
+                [
+                    str(number),
+                    str(household),
+                    draws.code("12349", 58, 26, 12, 3, 1),
+                    draws.code("12349", *((40, 52, 6, 1, 1) if rural else (84, 6, 8, 1, 1))),
+                    draws.code("129", 90, 9, 1),
+                    draws.code("129", 35 if rural else 70, 40, 1),
+                ]
             )
             if len(rows["hogares"]) % EMPTY_EVERY == 0:
                 continue
@@ -278,7 +291,7 @@ def records() -> dict[str, list[list[str]]]:
 
 
 def write_dictionary(path: Path) -> None:
-    """The dictionary of the office: a row for each code, the variable in the first row of its block."""
+    """The dictionary of the office: a row for each code, under the first row of its variable."""
     with xlsxwriter.Workbook(path) as book:
         sheet = book.add_worksheet("Diccionario")
         row = 0

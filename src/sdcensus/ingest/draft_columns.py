@@ -27,7 +27,8 @@ _WHOLE = r"^-?[0-9]{1,18}$"
 _NUMBER = r"^-?[0-9]{1,15}([.,][0-9]+)?$"
 _COMMA = r"^-?[0-9]{1,15},[0-9]+$"
 _FRACTION = r"[.,]([0-9]+)$"
-_WRITTEN_AS_DECIMAL = r"^(-?[0-9]{1,15})[.]0$"
+#: Whole numbers as data frames write them.
+WRITTEN_AS_DECIMAL = r"^(-?[0-9]{1,15})[.]0$"
 _MISSING_TEXTS = pa.array(sorted(MISSING_TEXTS))
 
 
@@ -74,7 +75,7 @@ class Profile:
         distinct = pc.value_counts(text)
         values, rows = distinct.field("values"), distinct.field("counts")
         if self.number:  # data frames write codes as 1.0 as soon as one is missing
-            values = pc.replace_substring_regex(values, _WRITTEN_AS_DECIMAL, r"\1")
+            values = pc.replace_substring_regex(values, WRITTEN_AS_DECIMAL, r"\1")
         self._count(values, rows)
         values = self._without_missing(values, rows)
         if len(values):

@@ -78,9 +78,6 @@ def guess(profile: Profile, *, in_id: bool, geography: bool, in_link: bool = Fal
     elif geography:
         guess = _classification(profile)
         guess.role = Role.GEOGRAPHY
-        guess.notes.append(
-            "guessed: the geography. Add labels, and a column 'parent' for the levels above."
-        )
     elif in_id and not profile.column.value_labels and not may_be_geography(profile):
         guess = Guess(role=Role.RECORD_ID, notes=["guessed: a part of the id of a record."])
     elif in_link and not profile.column.value_labels:
@@ -298,7 +295,10 @@ def _classification(profile: Profile) -> Guess:
     if len(missing) == len(codes):
         return _identifier("check what this column holds.")
     guess = Guess(codes=codes, missing=missing)
-    guess.notes.append("the codes are those in the file. Add labels, and codes that do not occur.")
+    if any(value not in labels for value in codes):
+        guess.notes.append(
+            "codes of the file without a label: add labels, and codes that do not occur."
+        )
     return guess
 
 

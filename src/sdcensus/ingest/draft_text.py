@@ -15,6 +15,7 @@ from sdcensus.documents.schema.universes import universe_lines
 from sdcensus.documents.toml.text import toml, toml_key
 from sdcensus.ingest.dictionaries.entries import DictionaryVariable
 from sdcensus.ingest.dictionaries.ranges import take_over_range
+from sdcensus.ingest.draft_areas import AreaLevel, area_list, levels_of
 from sdcensus.ingest.draft_columns import Profile
 from sdcensus.ingest.draft_guesses import Guess, guess
 from sdcensus.ingest.draft_roles import concepts, may_be_geography
@@ -94,6 +95,7 @@ class SchemaWriter:
         self.code_lists: dict[str, str] = {}
         self._names: set[str] = set()
         self._geography_name = ""
+        self._levels: list[AreaLevel] = []
         self._lines: list[str] = []
         self._universes: list[DeclaredUniverse] = []
         self._lacking: set[Entity] = set()
@@ -110,8 +112,13 @@ class SchemaWriter:
             self._geography_name = self._free_name(geography[1], geography[0])
             self._names.add(self._geography_name)
         for file in files:
+            areas = geography[1] if geography is not None and geography[0] == file.name else ""
+            if areas:
+                self._find_levels(file, areas)
             for column, profile in file.profiles.items():
-                self._variable(file, profile, is_geography=(file.name, column) == geography)
+                if areas and column in [level.column for level in self._levels[1:]]:
+                    continue  # it stands in the code list of the geography
+                self._variable(file, profile, is_geography=column == areas)
         for universe in self._universes:
             self._note(["guessed: records in common use, which are counted by this name."])
             self._say(universe_lines(universe))
@@ -207,6 +214,15 @@ class SchemaWriter:
             else:
                 self._say("")
 
+    def _find_levels(self, file: DraftFile, areas: str) -> None:
+        """Find the columns of areas that hold those of the geography."""
+        own = guess(file.profiles[areas], in_id=False, geography=True)
+        codes = own.codes or {}
+        self._levels = levels_of(file.reader, file.profiles, areas, codes, own.missing)
+        for level in self._levels[1:]:
+            guessed = guess(file.profiles[level.column], in_id=False, geography=True)
+            self.guesses[file.title, level.column] = guessed
+
     def _variable(self, file: DraftFile, profile: Profile, *, is_geography: bool) -> None:
         guessed = guess(
             profile,
@@ -231,6 +247,8 @@ class SchemaWriter:
         if is_geography:
             name = self._geography_name
         self._names.add(name)
+        if is_geography:
+            guessed.notes += self._area_notes(guessed)
         self._note(guessed.notes)
         self._say(f"[variable.{toml_key(name)}]", f"file = {toml(file.name)}")
         if name != profile.name:
@@ -239,7 +257,9 @@ class SchemaWriter:
             self._say(f"label = {toml(label)}")
         if guessed.role is not None:
             self._say(f"role = {toml(guessed.role.value)}")
-        if guessed.codes is not None:
+        if guessed.codes is not None and is_geography and self._levels:
+            self._area_codes(name, file)
+        elif guessed.codes is not None:
             self._codes(name, guessed, entry)
         if guessed.range is not None:
             self._say(f"range = [{guessed.range[0]}, {guessed.range[1]}]")
@@ -293,12 +313,59 @@ class SchemaWriter:
             return texts.get(self.language, "") or _plain(label)
         return {language: texts[language] for language in self.languages if language in texts}
 
-    def _codes(self, name: str, made: Guess, entry: DictionaryVariable | None) -> None:
-        texts = {code.code: code.label for code in entry.codes} if entry else {}
-        codes = {
-            code: self._spoken(label, texts.get(code, Text())) or code
-            for code, label in (made.codes or {}).items()
+    def _area_notes(self, guessed: Guess) -> list[str]:
+        if not self._levels:
+            return ["guessed: the geography. Add a column 'parent' for the levels above."]
+        known = {*self._levels[0].parents, *guessed.missing}
+        lost = sorted(set(guessed.codes or ()) - known)
+        above = " and ".join(level.column for level in self._levels[1:])
+        notes = [f"guessed: the geography. The columns {above} are its levels above."]
+        if lost:
+            listed = ", ".join(lost[:5]) + (" …" if len(lost) > 5 else "")
+            notes.append(
+                f"left out, since they never occur and nothing says in what they lie: {listed}"
+            )
+        return notes
+
+    def _area_codes(self, name: str, file: DraftFile) -> None:
+        """The code list of the geography with all its levels, and what these are called."""
+        columns = [level.column for level in self._levels]
+        names = [name]
+        for column in columns[1:]:
+            slug = _slug(column)
+            names.append(slug if slug not in names else f"{slug}_{len(names)}")
+        guesses = [self.guesses[file.title, column] for column in columns]
+        entries = [self.entries.get((file.title, column)) for column in columns]
+        labels = [
+            self._labels(guessed, entry) for guessed, entry in zip(guesses, entries, strict=True)
+        ]
+        path = f"codes/{name}.csv"
+        self.code_lists[path] = area_list(
+            self._levels, names, labels, self.languages, guesses[0].missing
+        )
+        self._say(f"codes = {toml(path)}")
+        spoken = {
+            level: self._spoken(
+                file.profiles[column].column.label, entry.label if entry else Text()
+            )
+            for level, column, entry in zip(names, columns, entries, strict=True)
         }
+        if all(spoken.values()):
+            pairs = ", ".join(f"{toml_key(level)} = {toml(text)}" for level, text in spoken.items())
+            self._say(f"level_labels = {{ {pairs} }}")
+
+    def _labels(
+        self, guessed: Guess, entry: DictionaryVariable | None
+    ) -> dict[str, str | dict[str, str]]:
+        """The labels of codes, in all languages that there are."""
+        texts = {code.code: code.label for code in entry.codes} if entry else {}
+        return {
+            code: self._spoken(label, texts.get(code, Text())) or code
+            for code, label in (guessed.codes or {}).items()
+        }
+
+    def _codes(self, name: str, made: Guess, entry: DictionaryVariable | None) -> None:
+        codes = self._labels(made, entry)
         if len(codes) <= _INLINE_CODES:
             pairs = ", ".join(f"{toml(code)} = {toml(label)}" for code, label in codes.items())
             self._say(f"codes = {{ {pairs} }}")
