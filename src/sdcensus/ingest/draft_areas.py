@@ -23,6 +23,9 @@ from sdcensus.model.letters import plain_letters
 #: Beginnings of labels of what areas are like, which is no area.
 _KINDS_OF_AREA = ("urban", "rural", "urbain", "stedelijk", "landelijk")
 
+#: Codes that a note lists.
+_LISTED = 5
+
 Labels = Mapping[str, "str | dict[str, str]"]
 
 
@@ -114,6 +117,22 @@ def _parents_by_digits(known: Mapping[str, str], codes: Collection[str]) -> dict
 def _texts(column: pa.Array) -> pa.Array:
     text = pc.utf8_trim_whitespace(column.cast(pa.string()))
     return pc.replace_substring_regex(text, WRITTEN_AS_DECIMAL, r"\1")
+
+
+def area_notes(
+    levels: Sequence[AreaLevel], codes: Collection[str], missing: Collection[str]
+) -> list[str]:
+    """What the office should check about the areas of a geography."""
+    if not levels:
+        return ["guessed: the geography. Add a column 'parent' for the levels above."]
+    above = " and ".join(level.column for level in levels[1:])
+    notes = [f"guessed: the geography. The columns {above} are its levels above."]
+    if lost := sorted(set(codes) - {*levels[0].parents, *missing}):
+        listed = ", ".join(lost[:_LISTED]) + (" …" if len(lost) > _LISTED else "")
+        notes.append(
+            f"left out, since they never occur and nothing says in what they lie: {listed}"
+        )
+    return notes
 
 
 def area_list(

@@ -15,7 +15,7 @@ from sdcensus.documents.schema.universes import universe_lines
 from sdcensus.documents.toml.text import toml, toml_key
 from sdcensus.ingest.dictionaries.entries import DictionaryVariable
 from sdcensus.ingest.dictionaries.ranges import take_over_range
-from sdcensus.ingest.draft_areas import AreaLevel, area_list, levels_of
+from sdcensus.ingest.draft_areas import AreaLevel, area_list, area_notes, levels_of
 from sdcensus.ingest.draft_columns import Profile
 from sdcensus.ingest.draft_guesses import Guess, guess
 from sdcensus.ingest.draft_roles import concepts, may_be_geography
@@ -248,7 +248,7 @@ class SchemaWriter:
             name = self._geography_name
         self._names.add(name)
         if is_geography:
-            guessed.notes += self._area_notes(guessed)
+            guessed.notes += area_notes(self._levels, guessed.codes or {}, guessed.missing)
         self._note(guessed.notes)
         self._say(f"[variable.{toml_key(name)}]", f"file = {toml(file.name)}")
         if name != profile.name:
@@ -312,20 +312,6 @@ class SchemaWriter:
         if set(texts) <= {self.language}:
             return texts.get(self.language, "") or _plain(label)
         return {language: texts[language] for language in self.languages if language in texts}
-
-    def _area_notes(self, guessed: Guess) -> list[str]:
-        if not self._levels:
-            return ["guessed: the geography. Add a column 'parent' for the levels above."]
-        known = {*self._levels[0].parents, *guessed.missing}
-        lost = sorted(set(guessed.codes or ()) - known)
-        above = " and ".join(level.column for level in self._levels[1:])
-        notes = [f"guessed: the geography. The columns {above} are its levels above."]
-        if lost:
-            listed = ", ".join(lost[:5]) + (" …" if len(lost) > 5 else "")
-            notes.append(
-                f"left out, since they never occur and nothing says in what they lie: {listed}"
-            )
-        return notes
 
     def _area_codes(self, name: str, file: DraftFile) -> None:
         """The code list of the geography with all its levels, and what these are called."""
