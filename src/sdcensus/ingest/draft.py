@@ -14,6 +14,7 @@ from pathlib import Path
 from sdcensus.errors import InputError, OutputError
 from sdcensus.ingest.dictionaries.census_columns import CensusColumns
 from sdcensus.ingest.dictionaries.check import DictionaryCheck, check_dictionary
+from sdcensus.ingest.dictionaries.discovery import find_dictionaries
 from sdcensus.ingest.dictionaries.matching import Matches, match
 from sdcensus.ingest.dictionaries.opening import (
     DictionaryOptions,
@@ -58,10 +59,14 @@ class DraftOptions:
 
 @dataclass(frozen=True, slots=True)
 class DraftText:
-    """The text of a first schema and, if there were dictionaries, how they fit the files."""
+    """The text of a first schema and, if there were dictionaries, how they fit the files.
+
+    ``dictionaries`` are those of the files that were taken for one.
+    """
 
     text: str
     check: DictionaryCheck | None = None
+    dictionaries: tuple[Path, ...] = ()
 
 
 def draft_schema(
@@ -70,7 +75,8 @@ def draft_schema(
     """Look at census files and write a first schema with its code lists.
 
     Args:
-        paths: The files; those with the same columns are taken as parts of one.
+        paths: The files; those with the same columns are taken as parts of one, and one that
+            describes the columns of the others as a dictionary.
         folder_out: Where ``schema.toml``, the folder ``codes`` and the check of dictionaries are
             written. Files that exist already are never overwritten.
         options: How to read the files, as far as it cannot be seen from them.
@@ -82,6 +88,12 @@ def draft_schema(
     if not paths:
         raise InputError("No file was given. Name one or more census files.")
     options = options or DraftOptions()
+    found = tuple(find_dictionaries(paths, lambda path: _column_names(path, options)))
+    if found:
+        paths = [path for path in paths if path not in found]
+        options = replace(options, dictionaries=(*options.dictionaries, *found))
+    if not paths:
+        raise InputError("Only dictionaries were given. Name the census files as well.")
     if options.dictionary_columns and not any(map(is_table, options.dictionaries)):
         raise InputError("Columns of a dictionary were named, but no dictionary that is a table.")
     opened = _opened(paths, options)
@@ -100,7 +112,7 @@ def draft_schema(
     check = check_dictionary(_columns(opened), matches, writer.guesses)
     contents = {SCHEMA_FILE: text, **writer.code_lists, CHECK_FILE: check.text()}
     _write_all(folder_out, contents)
-    return DraftText(text, check)
+    return DraftText(text, check, found)
 
 
 # ---------------------------------------------------------------- looking at the files
@@ -128,6 +140,15 @@ def _opened(paths: Sequence[Path], options: DraftOptions) -> list[DraftFile]:
         if file not in filled and (file.source.record is None or not filled):
             raise InputError(f"{file.reader.name} has no records, so there is nothing to look at.")
     return filled
+
+
+def _column_names(path: Path, options: DraftOptions) -> list[str]:
+    """The names of the columns of a file; none if it cannot be read, which is told later."""
+    try:
+        readers = [open_reader(source) for source in _sources(path, options)]
+        return [column.name for reader in readers for column in reader.columns()]
+    except InputError:
+        return []
 
 
 def _free_title(title: str, files: Sequence[DraftFile]) -> str:

@@ -134,6 +134,8 @@ def draft(
         output.say(f"It must be completed before it can be used: {draft.mistakes}")
     if draft.check is not None:
         output.say("\nDictionary", style="bold")
+        for path in draft.dictionaries:
+            output.say(f"{path.name} describes the columns of the other files.")
         for line in draft.check.summary():
             output.say(line)
         output.say(f"In full: {draft.check_file}")

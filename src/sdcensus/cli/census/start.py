@@ -56,9 +56,14 @@ def start(
         ),
     ] = False,
     language: Annotated[
-        str,
-        typer.Option("--language", "-l", metavar="LANGUAGE", help="Language of labels in files."),
-    ] = "en",
+        str | None,
+        typer.Option(
+            "--language",
+            "-l",
+            metavar="LANGUAGE",
+            help="Language of labels, such as es, where files do not tell it.",
+        ),
+    ] = None,
     quiet: Quiet = False,
 ) -> None:
     """Go from the files of a census to tables and a table builder, one step at a time.
@@ -131,7 +136,7 @@ def _walk(
     answers: Answers,
     *,
     yes: bool,
-    language: str,
+    language: str | None,
 ) -> None:
     """Every step that is not taken yet, as far as somebody agrees."""
     from sdcensus.session.start.advice import check_advice, check_secret
@@ -154,7 +159,7 @@ def _walk(
         output.say("Plan and policy pass the checks of publish, and of serve for what they open.")
 
 
-def _has_schema(output: Output, road: Road, *, yes: bool, language: str) -> bool:
+def _has_schema(output: Output, road: Road, *, yes: bool, language: str | None) -> bool:
     """Whether there is a schema to go on with; drafted if there is none."""
     from sdcensus.cli.census.schema import draft
     from sdcensus.session.start.road import SCHEMA_FOLDER, find_road

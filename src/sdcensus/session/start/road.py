@@ -13,6 +13,7 @@ from sdcensus.documents.schema.document import read_schema
 from sdcensus.documents.toml.text import toml
 from sdcensus.errors import DocumentError, InputError, SdcensusError, SpecError
 from sdcensus.formats.write import new_file
+from sdcensus.ingest.dictionaries.discovery import DICTIONARY_ENDINGS
 from sdcensus.model.schema.source import FORMAT_OF_ENDING
 from sdcensus.session.census.census import SECRET_VARIABLE, open_store
 from sdcensus.session.publish.workplace import MANIFEST
@@ -26,6 +27,9 @@ from sdcensus.session.recommend.recommendation import (
 SCHEMA_FOLDER, STORE, ADVICE = "schema", "census.store", "advice"
 ANSWERS_FILE, COMMANDS_FILE = "start.toml", "next-commands.txt"
 SECRET, SHEET, SERVER_SECRET = "office.secret", "office-secret-sheet.txt", "server.secret"
+
+#: Endings of what a load writes beside its store.
+_REPORTS = (".report.txt", ".problems.txt")
 
 
 class StartProduct(StrEnum):
@@ -240,12 +244,14 @@ def _is_schema(path: Path) -> bool:
 
 def _raw_files(folder: Path) -> list[Path]:
     own = {COMMANDS_FILE, SECRET, SHEET, PERTURBATION_FILE}
+    endings = {*FORMAT_OF_ENDING, *DICTIONARY_ENDINGS}
     return sorted(
         path
         for path in folder.iterdir()
         if path.is_file()
-        and path.suffix.lower() in FORMAT_OF_ENDING
+        and path.suffix.lower() in endings
         and path.name not in own
+        and not path.name.endswith(_REPORTS)
         and not path.name.startswith((".", "~"))
     )
 
