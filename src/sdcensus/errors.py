@@ -30,6 +30,18 @@ class Sentence(str):
     words: str = ""
     values: Mapping[str, Told] = MappingProxyType({})
 
+    def __deepcopy__(self, memo: object) -> Sentence:
+        return self
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _restored, (str(self), self.words, dict(self.values))
+
+
+def _restored(english: str, words: str, values: Mapping[str, Told]) -> Sentence:
+    sentence = Sentence(english)
+    sentence.words, sentence.values = words, MappingProxyType(values)
+    return sentence
+
 
 def told(words: str, english: str, /, **values: Told) -> Sentence:
     """A sentence with its places filled; lists have commas, whole figures no decimals.

@@ -126,7 +126,7 @@ class Pages:
             "texts_json": _texts_block(language),
             "formats": told_formats(language),
             "formats_json": data_block(told_formats(language)),
-            "census": {"name": census.name, "country": census.country},
+            "census": {"name": census.name_in(language), "country": census.country_in(language)},
             "account": None if account is None else _shown_account(account),
             "csrf": "" if caller is None else site.identities.csrf(caller),
             "office": {"name": site.settings.office, "feedback": site.settings.feedback},

@@ -28,6 +28,7 @@ from sdcensus.documents.toml.values import (
     Label,
     LanguageCodes,
     LevelNamesOrBounds,
+    Name,
     TwoNumbers,
     Units,
     Widths,
@@ -58,8 +59,8 @@ class Section(BaseModel):
 class CensusSection(Section):
     """``[census]``."""
 
-    name: Word
-    country: Word = ""
+    name: Name
+    country: Label = ""
     code: IdParts = []
     reference_date: Date = ""
     languages: LanguageCodes = []

@@ -124,6 +124,20 @@ def _label(value: object) -> RawText:
     return {language: text.strip() for language, text in value.items()}
 
 
+def _name(value: object) -> RawText:
+    """A label that has to say something, in one language or in several."""
+    if not isinstance(value, dict):
+        return _text(value)
+    if not value:
+        raise _wrong('should be a text, or a table such as { en = "Census", es = "Censo" }')
+    for language, text in value.items():
+        try:
+            _text(text)
+        except WrongValueError as wrong:
+            raise WrongValueError(*(((language,), why) for _, why in wrong.parts)) from None
+    return _label(value)
+
+
 def code_text(value: object) -> str:
     """A code as text: whole numbers as they are written in decimal."""
     if isinstance(value, int) and not isinstance(value, bool):
@@ -274,6 +288,7 @@ Column = Annotated[str, BeforeValidator(_column)]
 Columns = Annotated[list[str], BeforeValidator(_columns)]
 Widths = Annotated[list[int], BeforeValidator(_widths)]
 Label = Annotated[Any, BeforeValidator(_label)]
+Name = Annotated[Any, BeforeValidator(_name)]
 Codes = Annotated[list[str], BeforeValidator(_code_texts)]
 CodeListOrFile = Annotated[Any, BeforeValidator(_code_list)]
 LevelNamesOrBounds = Annotated[Any, BeforeValidator(_levels)]

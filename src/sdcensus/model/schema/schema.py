@@ -132,13 +132,27 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CensusInfo:
-    """What census this is. ``code`` are the first parts of every canonical record id."""
+    """What census this is. ``code`` are the first parts of every canonical record id.
+
+    ``name`` and ``country`` are in the first language; ``names`` and ``countries`` hold them in
+    several, where the office gives them in several.
+    """
 
     name: str
     country: str = ""
     code: tuple[str, ...] = ()
     reference_date: str = ""
     languages: tuple[str, ...] = ("en",)
+    names: Text = Text()
+    countries: Text = Text()
+
+    def name_in(self, language: str | None) -> str:
+        """What the census is called in a language."""
+        return self.names.show(language) or self.name
+
+    def country_in(self, language: str | None) -> str:
+        """What the country is called in a language."""
+        return self.countries.show(language) or self.country
 
 
 class KeyScope(StrEnum):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from sdcensus.errors import SpecError
 from sdcensus.model.policy.menu import finest_first
@@ -23,8 +24,10 @@ from sdcensus.model.policy.policy import (
     menu_of,
 )
 from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.quantities import written_as
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity, Role, Variable
+from sdcensus.model.sentences import in_every_language, sentence
 from sdcensus.risk.looks.budget import LookBudget, look_budgets
 from sdcensus.session.census.census import Census
 from sdcensus.session.gate.tied_units import without_ties
@@ -275,8 +278,10 @@ def _with_fewer(
         wanted = needs((budget_in(replace(policy, limits=limits), of=facts.of),))
         yield Rejected(
             _menu_text(number, area),
-            f"it would do with a variance of {wanted.variance:.2g}, but more can be opened; choose"
-            " it if readers need exact counts more than they need combinations",
+            sentence(
+                "recommend.rejected.would_do",
+                variance=in_every_language(partial(written_as, f"{wanted.variance:.2g}")),
+            ),
         )
 
 
@@ -321,9 +326,11 @@ def bearable(facts: Facts, area: AreaLevel | None, dimensions: int) -> float:
 
 
 def _menu_text(dimensions: int, area: AreaLevel | None) -> str:
-    finest = "" if area is None else f", areas down to {area.axis}"
-    variables = "1 variable" if dimensions == 1 else f"{dimensions} variables"
-    return f"a builder with tables of up to {variables}{finest}"
+    number = "recommend.one_variable" if dimensions == 1 else "recommend.variables"
+    variables = sentence(number, n=dimensions)
+    if area is None:
+        return sentence("recommend.rejected.menu", variables=variables)
+    return sentence("recommend.rejected.menu_areas", variables=variables, area=area.axis)
 
 
 def _rules(facts: Facts, schema: Schema) -> Iterator[VariableRule]:
