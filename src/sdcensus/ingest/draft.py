@@ -87,11 +87,10 @@ def draft_schema(
     """
     if not paths:
         raise InputError("No file was given. Name one or more census files.")
-    options = options or DraftOptions()
-    found = tuple(find_dictionaries(paths, lambda path: _column_names(path, options)))
-    if found:
-        paths = [path for path in paths if path not in found]
-        options = replace(options, dictionaries=(*options.dictionaries, *found))
+    reading = options or DraftOptions()
+    found = tuple(find_dictionaries(paths, lambda path: _column_names(path, reading)))
+    paths = [path for path in paths if path not in found]
+    options = replace(reading, dictionaries=(*reading.dictionaries, *found))
     if not paths:
         raise InputError("Only dictionaries were given. Name the census files as well.")
     if options.dictionary_columns and not any(map(is_table, options.dictionaries)):

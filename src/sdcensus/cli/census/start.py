@@ -221,6 +221,7 @@ def _advise(output: Output, road: Road, answers: Answers) -> None:
 def _show_next(output: Output, road: Road) -> None:
     """Say what is next and why, and write it down."""
     from sdcensus.session.start.next_commands import next_steps, write_commands
+    from sdcensus.session.start.road import near
 
     steps = next_steps(road)
     lines = [line for step in steps for line in _lines(step)]
@@ -228,9 +229,9 @@ def _show_next(output: Output, road: Road) -> None:
     for step in steps:
         output.say(step.why)
         for words in step.words:
-            output.command(" ".join(map(typed, words)))
+            output.command(" ".join(typed(near(word)) for word in words))
     path = write_commands(road, tuple(lines))
-    output.say(f"\nWrote {path}: these commands, to be copied as they are.")
+    output.say(f"\nWrote {path}: these commands with full paths, to be copied as they are.")
 
 
 def _lines(step: NextStep) -> list[str]:

@@ -21,10 +21,12 @@ from sdcensus.cli.shared.options import (
     listed,
 )
 from sdcensus.cli.shared.run import all_or_nothing
-from sdcensus.errors import OutputError, Refused
+from sdcensus.errors import OutputError, Refused, SpecError
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.vocabulary import UserRole
 
 if TYPE_CHECKING:
+    from sdcensus.model.perturbation.table import Perturbation
     from sdcensus.model.policy.policy import Policy
     from sdcensus.session.census.census import Census
     from sdcensus.session.policy import Verdict
@@ -61,6 +63,10 @@ def check(
     of: Units = "persons",
     role: RoleOption = UserRole.PUBLIC,
     scheme: NoiseOption = None,
+    plan: Annotated[
+        Path | None,
+        typer.Option("--plan", metavar="PLAN", help="A plan whose own noise is taken instead."),
+    ] = None,
     quiet: Quiet = False,
 ) -> None:
     """Check a policy against a census; list every mistake with its line, and what it allows.
@@ -70,6 +76,7 @@ def check(
     """
     from sdcensus.session.census.census import open_store
     from sdcensus.session.gate.tied_units import looks_between_units, tie_lines, ties_in_policy
+    from sdcensus.session.looks.budget import menu_lines
     from sdcensus.session.policy import conflicts, read_policy
     from sdcensus.session.policy.small_codes import undecided, undecided_lines
 
@@ -94,18 +101,34 @@ def check(
         output.say("\nWorth a look", style="bold")
         for sentence in warnings:
             output.say(f"  {sentence}")
-    _show_looks(output, read, of, role, scheme)
-    _show_groups(output, census, read, of, role, scheme)
-
-
-def _show_looks(
-    output: Output, policy: Policy, of: str, role: UserRole, scheme: str | None
-) -> None:
-    from sdcensus.session.looks.budget import menu_lines, named_noise
-
+    noise, assumed = _noise(census, of, scheme, plan)
     output.say("\nLook budget", style="bold")
-    for line in menu_lines(policy, named_noise(scheme), of=of, role=role.value):
+    called = f"the noise {assumed}" if assumed else "the noise of the plan"
+    for line in menu_lines(read, noise, called, of=of, role=role.value):
         output.say(f"  {line}")
+    _show_groups(output, census, read, of, role, noise, assumed)
+
+
+def _noise(
+    census: Census, of: str, scheme: str | None, plan: Path | None
+) -> tuple[Perturbation, str]:
+    """The noise against which a policy is held, and its name where no plan says it."""
+    from sdcensus.documents.plan.document import read_plan
+    from sdcensus.session.looks.budget import named_noise
+    from sdcensus.session.protect.plan_method import planned_noise
+
+    if plan is None:
+        named = named_noise(scheme)
+        return named, named.name
+    if scheme is not None:
+        raise SpecError("A plan has its noise: give --plan or --scheme, not both.")
+    noise = planned_noise(read_plan(plan, lambda _: census.schema), census, Entity.parse(of))
+    if noise is None:
+        raise SpecError(
+            f"{plan} protects its tables by a method without noise of its own. Leave --plan out;"
+            " --scheme names the noise."
+        )
+    return noise, ""
 
 
 def _show_groups(
@@ -114,18 +137,17 @@ def _show_groups(
     policy: Policy,
     of: str,
     role: UserRole,
-    scheme: str | None,
+    noise: Perturbation,
+    assumed: str,
 ) -> None:
     from sdcensus.cli.shared.tables import show_broken_down
     from sdcensus.session.gate.broken_down import broken_down_in_policy
-    from sdcensus.session.looks.budget import named_noise
 
-    noise = named_noise(scheme)
     with Stages(output, "counting what is broken down") as stages:
         broken_down = broken_down_in_policy(
             census, policy, of=of, role=role.value, perturbation=noise, progress=stages
         )
-    show_broken_down(output, census, (broken_down,), policy.broken_down, assumed=noise.name)
+    show_broken_down(output, census, (broken_down,), policy.broken_down, assumed=assumed)
 
 
 def _show_policy(output: Output, policy: Policy) -> None:
@@ -307,7 +329,8 @@ def design(
     output.say(f"{read.name}: confidential", style="bold")
     for line in lines or ["The policy has no rules of design time."]:
         output.say(line)
-    _show_groups(output, census, read, "persons", UserRole.PUBLIC, scheme)
+    noise, assumed = _noise(census, "persons", scheme, None)
+    _show_groups(output, census, read, "persons", UserRole.PUBLIC, noise, assumed)
     if out is not None:
         with out.open("x", encoding="utf-8", newline="\n") as file:
             file.write(text)

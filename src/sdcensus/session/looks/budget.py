@@ -134,17 +134,26 @@ def menus_of(policy: Policy, *, role: str | UserRole = UserRole.PUBLIC) -> dict[
 
 def menu_lines(
     policy: Policy,
-    noise: PerturbationDesign,
+    noise: Perturbation,
+    called: str,
     *,
     of: str | Entity = Entity.PERSON,
     role: str | UserRole = UserRole.PUBLIC,
 ) -> Iterator[str]:
-    """The look budget of what a policy opens, against some noise, with what it does not cover."""
+    """The look budget of what a policy opens, against noise, with what it does not cover.
+
+    Args:
+        policy: The policy.
+        noise: The noise.
+        called: What the noise is called.
+        of: What is counted.
+        role: Who asks.
+    """
     budget = budget_in(policy, of=of, role=role)
     limit = policy.online.recovery or LIMIT
     chance = recovery_with(budget.asked.looks, noise)
     yield (
-        f"{budget.sentence} With the noise {noise.name}, that is the true count in"
+        f"{budget.sentence} With {called}, that is the true count in"
         f" {share_text(chance)} of"
         f" cases; the limit is {share_text(limit, digits=0)}."
     )

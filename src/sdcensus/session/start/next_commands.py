@@ -108,7 +108,10 @@ def _to_published(road: Road, answers: Answers | None) -> Iterator[NextStep]:
             "Read plan and policy, and change them: they are yours. Then check them.",
             (
                 ("sdcensus", "plan", "check", plan),
-                ("sdcensus", "policy", "check", _full(road.policy), "--store", _store(road)),
+                (
+                    *("sdcensus", "policy", "check", _full(road.policy)),
+                    *("--store", _store(road), "--plan", plan),
+                ),
             ),
         )
         yield NextStep(
