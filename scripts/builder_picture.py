@@ -83,15 +83,23 @@ def small_png(picture: Pixels) -> bytes:
     )
 
 
-def take(address: str, out: Path) -> None:
-    """Open the table and keep what a reader sees of it at once."""
+Question = tuple[tuple[str, str], ...]
+
+
+def take(address: str, out: Path, question: Question = _QUESTION + _VIEW) -> None:
+    """Open a table and keep what a reader sees of it at once."""
+    take_page(f"{address.rstrip('/')}/?{urlencode(question)}", out, "main table tbody td")
+
+
+def take_page(address: str, out: Path, shown: str) -> None:
+    """Open a page, wait until something is shown on it, and keep what is seen at once."""
     with sync_playwright() as tools:
         browser = tools.chromium.launch(
             executable_path=_BROWSER, args=["--no-sandbox", "--disable-lcd-text"]
         )
         page = browser.new_page(viewport={"width": _WIDTH, "height": _HEIGHT}, color_scheme="light")
-        page.goto(f"{address.rstrip('/')}/?{urlencode(_QUESTION + _VIEW)}")
-        page.wait_for_selector("main table tbody td")
+        page.goto(address)
+        page.wait_for_selector(shown)
         page.wait_for_load_state("networkidle")
         out.write_bytes(small_png(pixels(page.screenshot())))
         browser.close()
