@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from sdcensus.cli.shared.console import Stages
 from sdcensus.session.census.census import load
 from sdcensus.store.secrets import read_secret, write_secret
 from tests.docs.pages import (
@@ -51,16 +50,8 @@ VECTOR_SECRET = bytes(range(32)).hex()
 
 
 @pytest.fixture(autouse=True)
-def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A terminal of 80 signs without colours, on which nothing is slow."""
-    monkeypatch.setenv("TTY_COMPATIBLE", "1")
-    monkeypatch.setenv("TERM", "dumb")
-    monkeypatch.setenv("COLUMNS", "80")
-    for name in ("FORCE_COLOR", "NO_COLOR", "SDCENSUS_DEBUG", "SDCENSUS_SECRET_FILE"):
-        monkeypatch.delenv(name, raising=False)
-    defaults = Stages.__init__.__kwdefaults__
-    assert defaults is not None
-    monkeypatch.setitem(defaults, "patience", 3600.0)
+def terminal(plain_terminal: None) -> None:
+    """All commands are typed in a terminal of 80 signs."""
 
 
 @pytest.fixture
