@@ -11,12 +11,11 @@ from sdcensus.methods.look_up import DEFAULT_STRENGTH
 from sdcensus.methods.method import Method
 from sdcensus.model.method.parameter import MethodOptions
 from sdcensus.model.method.registry import parameters_of, takers_of
-from sdcensus.model.perturbation.table import Perturbation
 from sdcensus.model.plan.plan import Plan, Protection
 from sdcensus.model.policy.policy import Policy
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity
-from sdcensus.model.secret import LONGEST, Secret, SubSecret
+from sdcensus.model.secret import Secret, SubSecret
 from sdcensus.session.census.census import Census
 from sdcensus.session.protect.smallest_group import in_force
 from sdcensus.session.protect.table import build_method
@@ -60,13 +59,6 @@ def planned_method(
         options=MethodOptions(**settings),
         secret=secret,
     )
-
-
-def planned_noise(plan: Plan, census: Census, of: Entity) -> Perturbation | None:
-    """The noise of a plan; ``None`` if its method has none of its own. Needs no secret."""
-    # Nothing is drawn, so any secret will do.
-    method = planned_method(plan, census, of, secret=Secret(bytes(LONGEST)))
-    return method.noise if method.has_own_noise else None
 
 
 def planned_smallest_group(plan: Plan, schema: Schema, policy: Policy | None = None) -> int | None:
