@@ -27,6 +27,8 @@ def take_all(folder: Path, images: Path) -> None:
     schema = folder / "censo" / "schema" / "schema.toml"
     for block in blocks(PAGE, "console"):
         for command, _ in steps(block):
+            if "http:" in command:
+                continue  # what is open is closed again here
             if not stays(command):
                 code, answer = answer_of(command, folder)
                 assert code == 0, answer

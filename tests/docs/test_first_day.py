@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from contextlib import ExitStack
 from pathlib import Path
 
 import httpx
@@ -14,6 +15,8 @@ from tests.docs.puerto_claro import records, write
 from tests.docs.staying import opened, stays
 
 PAGE = "first-day.md"
+#: Where a server is, unless somebody says otherwise.
+SERVER = "http://127.0.0.1:8080"
 
 
 def try_command(command: str, shown: str, folder: Path) -> str:
@@ -29,32 +32,44 @@ def test_the_first_day_goes_as_it_is_written(tmp_path: Path, plain_terminal: Non
     schema = tmp_path / "censo" / "schema" / "schema.toml"
     settings, rules = (block.text for block in blocks(PAGE, "toml"))
     said: dict[str, str] = {}
-    for block in blocks(PAGE, "console"):
-        for command, shown in steps(block):
-            if stays(command):
+    with ExitStack() as open_until_the_end:
+        for command, shown in (step for block in blocks(PAGE, "console") for step in steps(block)):
+            if "schema edit" in command:
                 with opened(command, tmp_path) as address:
-                    answer = httpx.get(address, follow_redirects=True)
-                    assert answer.status_code == 200, command
-                    assert "<html" in answer.text
-                if "schema edit" in command:
-                    go_through(schema)
-                    written = schema.read_text(encoding="utf-8").splitlines()
-                    assert set(settings.splitlines()) <= set(written)
-                continue
-            if "--replace" in command:
-                assert set(rules.split("\n\n")) <= set(proposals(said["load"]))
-                with schema.open("a", encoding="utf-8", newline="\n") as file:
-                    file.write("\n" + rules)
-            said[command.split()[1]] = try_command(command, shown, tmp_path)
+                    answers(address)
+                go_through(schema)
+                written = schema.read_text(encoding="utf-8").splitlines()
+                assert set(settings.splitlines()) <= set(written)
+            elif stays(command):
+                address = open_until_the_end.enter_context(opened(command, tmp_path))
+                answers(address)
+            elif SERVER in command:
+                try_command(command.replace(SERVER, address), shown, tmp_path)
+            else:
+                if "--replace" in command:
+                    assert set(rules.strip().split("\n\n")) <= set(proposals(said["load"]))
+                    add(schema, rules)
+                said[command.split()[1]] = try_command(command, shown, tmp_path)
     # What is proposed is understood as it is, and is then not proposed again.
-    every = "\n\n".join(proposals(said["load"]))
-    with schema.open("a", encoding="utf-8", newline="\n") as file:
-        file.write("\n" + every)
+    add(schema, "\n\n".join(proposals(said["load"])))
     again = "sdcensus load censo/schema/schema.toml --out again.store --secret office.secret"
     assert proposals(try_command(again, "", tmp_path)) == []
     lists = [block.text for block in blocks(PAGE, "text") if block.text.startswith("code,")]
     areas = (schema.parent / "codes" / "comuna.csv").read_text(encoding="utf-8")
     assert [areas.startswith(text) for text in lists] == [True]
+
+
+def answers(address: str) -> None:
+    """Whether a page stands there."""
+    answer = httpx.get(address, follow_redirects=True)
+    assert answer.status_code == 200, address
+    assert "<html" in answer.text
+
+
+def add(schema: Path, rules: str) -> None:
+    """Copy rules to the end of a schema."""
+    with schema.open("a", encoding="utf-8", newline="\n") as file:
+        file.write(f"\n{rules}")
 
 
 def proposals(answer: str) -> list[str]:
