@@ -23,8 +23,10 @@ _QUESTION = (("of", "persons"), ("by", "ed@parish"), ("by", "age@broad"), ("by",
 _VIEW = (("rows", "ed"), ("columns", "sex,age"), ("lang", "en"))
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
-#: Bits of each colour that are kept: pages have few colours, and their edges have many.
-_KEPT = 0b11111000
+#: Bits of each colour that are kept, fewer where a palette is too small for them: pages have few
+#: colours, and their edges have many.
+_KEPT = (5, 4, 3)
+_PALETTE = 256
 
 Pixels = npt.NDArray[np.uint8]
 
@@ -59,10 +61,13 @@ def pixels(png: bytes) -> Pixels:
 
 def small_png(picture: Pixels) -> bytes:
     """A picture with a palette: a third of the size of one without."""
-    coarse = picture & _KEPT
-    coarse |= coarse >> 5
-    colours, number = np.unique(coarse.reshape(-1, 3), axis=0, return_inverse=True)
-    if len(colours) > 256:
+    for bits in _KEPT:
+        coarse = (picture >> (8 - bits)) << (8 - bits)
+        coarse |= coarse >> bits
+        colours, number = np.unique(coarse.reshape(-1, 3), axis=0, return_inverse=True)
+        if len(colours) <= _PALETTE:
+            break
+    else:
         raise SystemExit(f"{len(colours)} colours are too many for a palette.")
     height, width, _ = picture.shape
     lines = np.zeros((height, width + 1), np.uint8)
