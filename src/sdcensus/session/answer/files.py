@@ -83,7 +83,7 @@ def render(answer: Answer, format_name: str, language: str) -> Rendered:
     check_formats([plain])
     if len(table_format(plain).endings) > 1:
         # What stands beside a download explains its own codes. A specification would bring the
-        # leaves of all code lists along; who reads with a program takes a file that holds it.
+        # leaves of all code lists along, which the API gives to whoever wants them.
         table = replace(table, spec=None)
     with tempfile.TemporaryDirectory(prefix="sdcensus-") as name:
         paths = write_delivered(
