@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from hypothesis import given, strategies as st
+from hypothesis import assume, given, strategies as st
 
 from sdcensus.documents.schema.document import read_schema
 from sdcensus.ingest.draft import DraftOptions, draft_schema
@@ -143,3 +143,33 @@ def test_a_level_is_drafted_if_and_only_if_it_holds_every_area(
     assert bool(levels(schema)) == (nested and fewer)
     if nested and fewer:
         assert held(schema, "region") == {area: min(regions) for area, regions in holders.items()}
+
+
+@given(
+    st.dictionaries(
+        st.integers(0, 9), st.tuples(st.integers(0, 5), st.integers(0, 9)), min_size=4, max_size=10
+    )
+)
+def test_codes_that_repeat_across_levels_keep_their_holders(
+    areas: dict[int, tuple[int, int]],
+) -> None:
+    """Communes, provinces and regions are numbered from 0 each, as they come."""
+    region_of: dict[int, int] = {}
+    for province, region in areas.values():
+        region_of.setdefault(province, region % 3)
+    communes = {commune: province for commune, (province, _) in areas.items()}
+    columns = {
+        "REGION": [region_of[province] for province in communes.values()] * 3,
+        "PROVINCIA": list(communes.values()) * 3,
+        "COMUNA": list(communes) * 3,
+    }
+    sizes = [len(set(values)) for values in columns.values()]
+    assume(sizes[0] < sizes[1] < sizes[2])
+    with tempfile.TemporaryDirectory() as folder:
+        schema = drafted(Path(folder), columns)
+    assert held(schema, "provincia") == {
+        str(commune): str(province) for commune, province in communes.items()
+    }
+    assert held(schema, "region") == {
+        str(commune): str(region_of[province]) for commune, province in communes.items()
+    }

@@ -169,6 +169,7 @@ def area_list(
             if place == 0 and code in missing:
                 table.writerow([code, *texts, "", ""])
                 continue
-            parent = "" if is_top else f"{names[place + 1]}:{levels[place].parents[code]}"
+            # Without its level: the reader looks for it at the next level that has it.
+            parent = "" if is_top else levels[place].parents[code]
             table.writerow([code, *texts, parent, names[place]])
     return stream.getvalue()
