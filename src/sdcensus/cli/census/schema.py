@@ -128,14 +128,14 @@ def draft(
     lists = len(draft.code_lists)
     beside = f" and {lists} code list{'s' if lists != 1 else ''} beside it" if lists else ""
     output.say(f"Wrote {draft.path}{beside}.")
+    for areas in draft.areas:
+        output.say(f"{areas.name} lists areas: it is no census file, and gives their levels.")
     if draft.schema is not None:
         _show_schema(output, draft.schema)
     else:
         output.say(f"It must be completed before it can be used: {draft.mistakes}")
     if draft.check is not None:
         output.say("\nDictionary", style="bold")
-        for path in draft.dictionaries:
-            output.say(f"{path.name} describes the columns of the other files.")
         for line in draft.check.summary():
             output.say(line)
         output.say(f"In full: {draft.check_file}")

@@ -26,7 +26,7 @@ class Draft:
         mistakes: What is to be completed, if it cannot be read yet.
         check: Where dictionaries and files disagree, if there were dictionaries.
         check_file: The file that says so in full.
-        dictionaries: Those of the files that were taken for a dictionary.
+        areas: Files among those given that list areas and hold no records.
     """
 
     path: Path
@@ -36,7 +36,7 @@ class Draft:
     mistakes: str = ""
     check: DictionaryCheck | None = None
     check_file: Path | None = None
-    dictionaries: tuple[Path, ...] = ()
+    areas: tuple[Path, ...] = ()
 
 
 def draft(
@@ -56,8 +56,7 @@ def draft(
     """Look at census files and write a first schema with its code lists into a folder.
 
     Args:
-        paths: The files; those with the same columns are parts of one, and one that describes the
-            columns of the others is a dictionary.
+        paths: The files; those with the same columns are parts of one.
         out: The folder; files that exist in it are never overwritten.
         format, encoding, delimiter, decimal, sheet, layout: How to read the files, as far as it
             cannot be seen from them.
@@ -92,7 +91,7 @@ def draft(
         None,
         check=drafted.check,
         check_file=check_file if drafted.check is not None else None,
-        dictionaries=drafted.dictionaries,
+        areas=drafted.areas,
     )
     try:
         return replace(result, schema=read_schema(path))

@@ -13,7 +13,6 @@ from sdcensus.documents.schema.document import read_schema
 from sdcensus.documents.toml.text import toml
 from sdcensus.errors import DocumentError, InputError, SdcensusError, SpecError
 from sdcensus.formats.write import new_file
-from sdcensus.ingest.dictionaries.discovery import DICTIONARY_ENDINGS
 from sdcensus.model.schema.source import FORMAT_OF_ENDING
 from sdcensus.session.census.census import SECRET_VARIABLE, open_store
 from sdcensus.session.publish.workplace import MANIFEST
@@ -23,6 +22,7 @@ from sdcensus.session.recommend.recommendation import (
     POLICY_FILE,
     RecommendedProduct,
 )
+from sdcensus.session.start.raw_files import DICTIONARY_ENDINGS
 
 SCHEMA_FOLDER, STORE, ADVICE = "schema", "census.store", "advice"
 ANSWERS_FILE, COMMANDS_FILE = "start.toml", "next-commands.txt"
@@ -105,7 +105,7 @@ class Road:
 
     Attributes:
         folder: Where everything of the road is written.
-        files: Raw files of the census in it.
+        files: Raw files of the census in it, and what lies beside them.
         schema: The schema, if there is one.
         secret: The file of the office secret, there or not.
         store: The store, if there is one.
@@ -164,12 +164,13 @@ class Road:
     @property
     def sheet(self) -> Path:
         """Where the recovery sheet of a new secret is written."""
-        return self.secret.with_name(SHEET)
+        return self.secret.with_name(f"{self.secret.stem}-secret-sheet.txt")
 
     @property
     def server_secret(self) -> Path:
         """Where the look-up part of the secret is written."""
-        return self.secret.with_name(SERVER_SECRET)
+        own = "" if self.secret.name == SECRET else f"{self.secret.stem}-"
+        return self.secret.with_name(f"{own}{SERVER_SECRET}")
 
 
 def find_road(folder: str | Path, *, secret: str | Path | None = None) -> Road:
@@ -200,7 +201,7 @@ def find_road(folder: str | Path, *, secret: str | Path | None = None) -> Road:
         except DocumentError as error:
             mistakes = str(error)
     files = tuple(_raw_files(place))
-    if store is None and schema is None and not files:
+    if store is None and schema is None and not any(map(_may_hold_records, files)):
         endings = ", ".join(FORMAT_OF_ENDING)
         raise InputError(
             f"{place} holds no file of a census ({endings}), no schema.toml and no store."
@@ -259,16 +260,19 @@ def _is_schema(path: Path) -> bool:
 
 def _raw_files(folder: Path) -> list[Path]:
     own = {COMMANDS_FILE, SECRET, SHEET, PERTURBATION_FILE}
-    endings = {*FORMAT_OF_ENDING, *DICTIONARY_ENDINGS}
     return sorted(
         path
         for path in folder.iterdir()
         if path.is_file()
-        and path.suffix.lower() in endings
+        and path.suffix.lower() in {*FORMAT_OF_ENDING, *DICTIONARY_ENDINGS}
         and path.name not in own
         and not path.name.endswith(_REPORTS)
         and not path.name.startswith((".", "~"))
     )
+
+
+def _may_hold_records(path: Path) -> bool:
+    return path.suffix.lower() in FORMAT_OF_ENDING
 
 
 def read_answers(folder: Path) -> Answers | None:
