@@ -143,6 +143,10 @@ class Refused(SdcensusError):
     exit_code = 4
 
 
+class Unconfirmed(Refused):
+    """Something that is done only if somebody says so, and nobody has."""
+
+
 class InputError(SdcensusError):
     """A file that was given cannot be read as what it should be."""
 

@@ -361,3 +361,43 @@ def test_a_registry_refuses_other_numbers_for_the_same_people(
     assert "published before with another value" in answer.err
     assert not list(tmp_path.glob("three*"))
     assert run("protect", store, "--by", "sex", *common).code == 2
+
+
+def test_a_sparse_table_is_told_to_the_office_only(run: Run, island: Store, tmp_path: Path) -> None:
+    out = tmp_path / "t.csv"
+    words = ["--method", "cell-key", "--secret", island[1], "--out", out]
+    answer = run("protect", island[0], "--by", "area,age,sex,married", *words)
+    assert answer.code == 0, answer.err
+    (line,) = [one for one in answer.err.splitlines() if "the table is sparse" in one]
+    assert re.search(r"[\d.]+ persons in a cell on average; of 280 cells \d+ % are empty", line)
+    for path in tmp_path.iterdir():
+        assert "sparse" not in path.read_text(encoding="utf-8")
+    full = run("protect", island[0], "--by", "sex", "--method", "cell-key", *words[2:4])
+    assert "sparse" not in full.err
+
+
+def test_very_many_cells_are_written_only_with_yes(
+    run: Run, island: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sdcensus.session.protect.detail.MOST_CELLS", 20)
+    out = tmp_path / "t.csv"
+    words = ["protect", island[0], "--by", "area,sex", "--method", "cell-key"]
+    words += ["--secret", island[1], "--out", out]
+    answer = run(*words)
+    assert answer.code == 4
+    assert re.search(r"has 24 cells, about \d+ bytes as csv", answer.err)
+    assert "--yes" in answer.err
+    assert not out.exists()
+    asked: list[str] = []
+
+    def refuse(question: str, **settings: object) -> bool:
+        asked.append(question)
+        return False
+
+    monkeypatch.setattr("sdcensus.cli.shared.questions.can_answer", lambda: True)
+    monkeypatch.setattr("typer.confirm", refuse)
+    assert run(*words).code == 4
+    assert asked == ["Go on?"]
+    assert not out.exists()
+    assert run(*words, "--yes").code == 0
+    assert out.exists()

@@ -29,8 +29,9 @@ from sdcensus.session.protect.smallest_group import (
 )
 from sdcensus.session.publish.estimate import check_plan
 from sdcensus.session.publish.run import publish
+from sdcensus.session.recommend.files import write_recommendation
 from sdcensus.session.recommend.plan_draft import draft_plan
-from sdcensus.session.recommend.recommendation import recommend, write_recommendation
+from sdcensus.session.recommend.recommendation import recommend
 from sdcensus.store.secrets import write_secret
 from sdcensus.testing.island import SECRET, island_schema, island_store, island_units
 from sdcensus.testing.stores import Units, write_store

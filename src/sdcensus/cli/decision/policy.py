@@ -71,6 +71,7 @@ def check(
     from sdcensus.session.census.census import open_store
     from sdcensus.session.gate.tied_units import looks_between_units, tie_lines, ties_in_policy
     from sdcensus.session.policy import conflicts, read_policy
+    from sdcensus.session.policy.small_codes import undecided, undecided_lines
 
     output = Output(quiet=quiet)
     census = open_store(store)
@@ -83,7 +84,12 @@ def check(
         output.say("\nTo be changed: serve does not open this", style="bold")
         for line in ties:
             output.say(f"  {line}")
-    warnings = (*looks_between_units(read), *conflicts(read))
+    small = undecided(read, census)
+    warnings = (
+        *looks_between_units(read),
+        *conflicts(read, nothing_small=not small),
+        *undecided_lines(read, small),
+    )
     if warnings:
         output.say("\nWorth a look", style="bold")
         for sentence in warnings:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = examples(
     "sdcensus recommend census.store",
-    "sdcensus recommend census.store --product builder --out advice",
+    "sdcensus recommend census.store --product report,builder --out advice",
     "sdcensus recommend census.store --for ed,age,ethnicity,religion",
 )
 
@@ -30,7 +30,7 @@ def recommend(
             "--product",
             metavar="PRODUCT",
             help="report: printed; programme: more tables with more detail; builder: users put"
-            " their own tables together.",
+            " their own tables together. Several, separated by commas, share one noise.",
         ),
     ] = "programme",
     out: Annotated[
@@ -65,17 +65,17 @@ def recommend(
     holds sizes of the census: it is for the office, not for the public. It needs no secret.
     """
     from sdcensus.session.census.census import open_store
+    from sdcensus.session.recommend.files import check_folder, write_recommendation
     from sdcensus.session.recommend.recommendation import (
+        POLICY_FILE,
         RecommendedProduct,
-        check_folder,
         read_given_policy,
         recommend as propose,
         versions_of,
-        write_recommendation,
     )
 
     output = Output(quiet=quiet)
-    named = RecommendedProduct.named(product)
+    named = RecommendedProduct.several(product)
     census = open_store(store)
     asked = None
     if wanted is not None:
@@ -96,11 +96,30 @@ def recommend(
     for path in written:
         private = " Only you can read it: it is the noise itself." if path.suffix == ".csv" else ""
         output.say(f"Wrote {path}.{private}")
+    if out is not None:
+        _show_next(output, store, out, policy or out / POLICY_FILE)
     if out is None and answer is None:
         output.say("\nWrite plan and policy with:")
         kept = "" if policy is None else f" --policy {typed(policy)}"
-        output.command(f"sdcensus recommend {typed(store)} --product {named}{kept} --out FOLDER")
+        output.command(
+            f"sdcensus recommend {typed(store)} --product {','.join(named)}{kept} --out FOLDER"
+        )
     output.note("This is for the office: it was computed from true counts.")
+
+
+def _show_next(output: Output, store: Path, out: Path, policy: Path) -> None:
+    """The checks that pass, and what comes then."""
+    from sdcensus.session.recommend.recommendation import PLAN_FILE
+
+    plan = out / PLAN_FILE
+    output.say("Read and change them. What checks them, and then all of it:")
+    output.command(f"sdcensus plan check {typed(plan)}")
+    output.command(f"sdcensus policy check {typed(policy)} --store {typed(store)}")
+    output.command(
+        f"sdcensus serve {typed(store)} --policy {typed(policy)} --plan {typed(plan)}"
+        " --secret FILE --check"
+    )
+    output.command(f"sdcensus publish {typed(plan)} --secret FILE")
 
 
 def _show(output: Output, found: Recommendation) -> None:

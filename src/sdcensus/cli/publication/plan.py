@@ -143,6 +143,10 @@ def _show_risk(output: Output, found: PlanCheck) -> None:
         output.note(f"warning: {risk.of.plural}: {risk.sentence}")
     for remedy in dict.fromkeys(risk.remedy for risk in found.gate.risks):
         output.note(f"What would do: {remedy}")
+    for line in found.undecided:
+        output.note(line)
+    if found.undecided:
+        output.note("publish refuses it until that is decided.")
     if found.gate.risks:
         output.note(
             "publish refuses it until then, or until somebody accepts the risk by name:"

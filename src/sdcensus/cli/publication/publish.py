@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sdcensus.cli.shared.console import Output, Stages, plain_table, typed
-from sdcensus.cli.shared.options import Quiet, SecretFile, examples
+from sdcensus.cli.shared.options import Quiet, SecretFile, Yes, examples
+from sdcensus.cli.shared.questions import ask
 from sdcensus.cli.shared.run import INTERRUPTED, Interrupted
-from sdcensus.errors import SpecError
+from sdcensus.errors import SpecError, Unconfirmed
 from sdcensus.model.quantities import bytes_text, duration_text
 from sdcensus.model.vocabulary import EngineName
 
@@ -110,6 +112,7 @@ def publish(
     reason: Annotated[
         str, typer.Option("--reason", metavar="TEXT", help="Why somebody accepts that.")
     ] = "",
+    yes: Yes = False,
     quiet: Quiet = False,
 ) -> None:
     """Publish all tables of a plan: count, protect, write, evaluate.
@@ -123,23 +126,32 @@ def publish(
     output = Output(quiet=quiet)
     if rekey and not revision:
         raise SpecError("--rekey changes every published number: name the event, --revision NAME.")
-    with _resumable(), Stages(output, "checking the plan") as stages:
-        options = PublishOptions(
-            out=out,
-            secret=secret,
-            engine=None if engine is None else engine.value,
-            data=data or None,
-            memory=memory,
-            threads=threads,
-            revision=revision,
-            rekey=rekey,
-            old_store=old_store,
-            revision_minimum=revision_minimum,
-            restart=restart,
-            accept_risk=accept_risk,
-            reason=reason,
-        )
-        report = publish_plan(plan, options, progress=stages)
+    options = PublishOptions(
+        out=out,
+        secret=secret,
+        engine=None if engine is None else engine.value,
+        data=data or None,
+        memory=memory,
+        threads=threads,
+        revision=revision,
+        rekey=rekey,
+        old_store=old_store,
+        revision_minimum=revision_minimum,
+        restart=restart,
+        accept_risk=accept_risk,
+        reason=reason,
+        yes=yes,
+    )
+
+    def published(options: PublishOptions) -> PublishReport:
+        with _resumable(), Stages(output, "checking the plan") as stages:
+            return publish_plan(plan, options, progress=stages)
+
+    try:
+        report = published(options)
+    except Unconfirmed as error:
+        ask(output, error)
+        report = published(replace(options, yes=True))
     _say(output, report)
 
 

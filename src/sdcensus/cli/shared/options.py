@@ -108,6 +108,10 @@ def _variables(context: typer.Context) -> Iterator[tuple[str, str, list[str]]]:
             yield variable.name, variable.label.show(), levels
 
 
+Yes = Annotated[
+    bool,
+    typer.Option("--yes", help="Answer yes to what would be asked: write tables of many cells."),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
 Store = Annotated[
     Path,

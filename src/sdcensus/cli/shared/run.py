@@ -34,6 +34,7 @@ from sdcensus.model.catalogue import VARIABLE as OFFICE_WORDS
 
 #: Every command in the order of the help, which shows this line of each.
 COMMANDS = {
+    "start": "From files to tables, by questions.",
     "demo": "Make a fictional country and try it.",
     "load": "Check census files and write the store.",
     "export": "Write a store as encoded parquet.",
@@ -65,6 +66,7 @@ _ROOMS = {
     name: room
     for room, names in {
         "census": (
+            "start",
             "demo",
             "load",
             "export",
@@ -128,6 +130,7 @@ app = typer.Typer(
     help="Publish tables and microdata of a census without giving anyone away.",
     epilog=examples(
         "sdcensus demo",
+        "sdcensus start census",
         "sdcensus schema draft persons.sav --out census",
         "sdcensus secret new office.secret --sheet office-secret-sheet.txt",
         "sdcensus load census/schema.toml --out census.store --secret office.secret",

@@ -24,11 +24,13 @@ from sdcensus.cli.shared.options import (
     Store,
     Units,
     Where,
+    Yes,
     check_language,
     complete_format,
     examples,
     listed,
 )
+from sdcensus.cli.shared.questions import confirm
 from sdcensus.cli.shared.run import all_or_nothing
 from sdcensus.cli.shared.tables import MOST_LINES, show_published
 from sdcensus.errors import SpecError
@@ -137,13 +139,15 @@ def protect(
         ),
     ] = None,
     confidential: Confidential = False,
+    yes: Yes = False,
     language: Language = None,
     quiet: Quiet = False,
 ) -> None:
     """Protect a table and write it for publication.
 
     What is shown and written is public: published values, notes for readers, and how the table
-    was made. True counts are written nowhere, unless --audit asks for them.
+    was made. True counts are written nowhere, unless --audit asks for them. A caution for you
+    says how sparse the table is, if it is. Very many cells are written only with --yes.
     """
     from sdcensus.model.spec.headings import heading_in
     from sdcensus.session.census.census import open_census
@@ -160,6 +164,8 @@ def protect(
     language = language or next(iter(census.schema.census.languages), None)
     where = where.strip() or None if where else None
     spec = session.published_spec(census, *listed(by), of=of, where=where, measure=measure.value)
+    if not yes:
+        confirm(output, partial(files.check_size, census, spec))
     chosen = session.build_method(
         method, census, of=of, then=listed(then), options=method_options, secret=secret
     )
@@ -203,8 +209,7 @@ def protect(
     if explain:
         _say_claims(output, claims)
     _say_files(output, written, files, shown=shown)
-    for caution in claims.cautions:
-        output.note(f"caution: {caution}")
+    _say_cautions(output, protected, claims)
 
 
 def _check_groups(
@@ -290,3 +295,14 @@ def _say_claims(output: Output, claims: Claims) -> None:
     output.say("\nWhat the method promises", style="bold")
     for sentence in claims.sentences():
         output.say(f"  {sentence}")
+
+
+def _say_cautions(output: Output, protected: Protected, claims: Claims) -> None:
+    """What the office should know; how sparse the table is was made from true counts."""
+    from sdcensus.session.protect.detail import sparse_figures
+
+    sparse = sparse_figures(protected.audit.cube)
+    if sparse is not None and sparse.is_sparse:
+        output.note(f"caution: {sparse.sentence}")
+    for caution in claims.cautions:
+        output.note(f"caution: {caution}")

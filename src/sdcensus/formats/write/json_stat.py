@@ -257,5 +257,6 @@ JSON_STAT = TableFormat(
     aliases=("json", "jsonstat"),
     each_language=True,
     seconds_per_cell=1e-6,
+    bytes_per_cell=3,
     write=write,
 )

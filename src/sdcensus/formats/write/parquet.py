@@ -114,6 +114,7 @@ PARQUET = TableFormat(
     accepts=("application/x-parquet",),
     label_columns=True,
     seconds_per_cell=0.2e-6,
+    bytes_per_cell=2,
     stream=_Groups,
     write=write,
 )

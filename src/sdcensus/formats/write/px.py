@@ -308,5 +308,6 @@ PX = TableFormat(
     accepts=("text/x-pc-axis", "text/x-px", "application/x-px"),
     aliases=("pc-axis", "pcaxis"),
     seconds_per_cell=0.2e-6,
+    bytes_per_cell=3,
     write=write,
 )

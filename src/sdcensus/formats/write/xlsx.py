@@ -368,6 +368,7 @@ XLSX = TableFormat(
     aliases=("excel", "xls"),
     each_language=True,
     seconds_per_cell=12e-6,
+    bytes_per_cell=6,
     needs="xlsxwriter",
     write=write,
 )

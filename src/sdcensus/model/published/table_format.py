@@ -73,6 +73,7 @@ class TableFormat:
         label_columns: Whether it can be written with columns of labels, or without.
         most_cells: How many cells a table may have; ``None`` for no limit.
         seconds_per_cell: How long it takes one core to write a cell longer than as csv.
+        bytes_per_cell: About how long a cell is in its file; ``None`` for a line with its codes.
         needs: An optional library without which it cannot be written.
         write: Writes a table.
         stream: Writes a table that is too large to be held; ``None`` where it must be held whole.
@@ -90,6 +91,7 @@ class TableFormat:
     label_columns: bool = False
     most_cells: int | None = None
     seconds_per_cell: float = 0.0
+    bytes_per_cell: float | None = None
     needs: str = ""
     stream: StreamTable | None = None
 

@@ -16,12 +16,11 @@ from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Secret, SubSecret
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import Text
-from sdcensus.session.answer.budgets import open_budgets, open_menu, refuse_online, refuse_weak
+from sdcensus.session.answer.checks import check_opening
 from sdcensus.session.answer.service import TableService
 from sdcensus.session.census.census import Census, open_census
-from sdcensus.session.gate.gate import refuse_serving, risks_of_menus
-from sdcensus.session.gate.tied_units import refuse_ties_in_policy
 from sdcensus.session.office.secret import find_any_secret, find_lookup_secret
+from sdcensus.session.policy.small_codes import refuse_undecided
 from sdcensus.session.protect.smallest_group import in_force
 from sdcensus.session.protect.table import build_method, check_methods, exempting, takes_option
 
@@ -65,7 +64,6 @@ def open_service(
     progress("opening the store", 0.0)
     census = store if isinstance(store, Census) else open_census(store)
     rules = policy if isinstance(policy, Policy) else read_policy(policy, census.schema)
-    refuse_ties_in_policy(rules)
     planned = None if plan is None else _read_plan(Path(plan), census)
     published = None
     if plan is not None and planned is not None:
@@ -76,32 +74,24 @@ def open_service(
     smallest = None
     if planned is not None and planned.protect is not None:
         smallest = planned.protect.smallest_group
-    refuse_online(rules, census, methods, smallest)
-    progress("counting the looks", 0.3)
-    budgets = open_budgets(rules, methods)
-    refuse_weak(rules, budgets, methods, planned=planned is not None)
-    progress("looking for groups that are broken down", 0.6)
-    in_both = in_force(rules, UserRole.PUBLIC, smallest)
     if published is not None:
-        published.refuse_smaller_group(in_both)
-    menus = [open_menu(rules, of) for of in methods]
-    gate = risks_of_menus(
+        published.refuse_smaller_group(in_force(rules, UserRole.PUBLIC, smallest))
+    opening = check_opening(
+        rules,
         census,
-        [menu for menu in menus if menu is not None],
         methods,
-        smallest_group=in_both,
-        limit=rules.broken_down,
+        smallest_group=smallest,
         planned=planned is not None,
         progress=progress,
     )
-    refuse_serving(rules, gate)
+    refuse_undecided(rules, census)
     service = TableService(
         census,
         rules,
         methods,
         source=Text.of(source),
-        budgets=budgets,
-        gate=gate,
+        budgets=opening.budgets,
+        gate=opening.gate,
         smallest_group=smallest,
     )
     progress("finding what can be offered", 0.8)

@@ -14,6 +14,7 @@ from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.report.assessment.broken_down import broken_down_lines, help_line
 from sdcensus.risk.groups.broken_down import MOST_WORK, BrokenDown, GroupNoise
 from sdcensus.risk.looks.budget import Looks, look_budget_of_tables
+from sdcensus.session.answer.budgets import open_budgets
 from sdcensus.session.assess.knowledge import noise_of, variance_of
 from sdcensus.session.gate.broken_down import (
     broken_down_in_tables,
@@ -21,11 +22,14 @@ from sdcensus.session.gate.broken_down import (
     smallest_group_text,
 )
 from sdcensus.session.gate.gate import GateReport, risks_of_tables
+from sdcensus.session.guard.run import read_lock
 from sdcensus.session.looks.budget import LIMIT
 from sdcensus.session.publish.resolution import Resolved
 
 #: How many units are put into cells at most, for the evaluation of a publication.
 EVALUATION_WORK = 200_000_000
+#: Menus of larger tables are not measured here: it takes long, and no noise carries them.
+MOST_DIMENSIONS = 5
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -96,6 +100,30 @@ def measures_of(
 
     return broken_down_in_tables(
         resolved.census, resolved.specs(), noise, most_work=most_work, progress=progress
+    )
+
+
+def builder_cautions(resolved: Resolved) -> tuple[str, ...]:
+    """That the policy of a plan opens more than its noise carries, before anything is out.
+
+    Noise is for good: whoever opens a table builder later with stronger noise changes every
+    published number. Once something is out, nothing is said: it is too late to choose.
+    """
+    policy = resolved.policy
+    if policy is None or not 0 < (policy.limits.dimensions or 0) <= MOST_DIMENSIONS:
+        return ()
+    series = read_lock(resolved.office).series_of(resolved.census.schema.census)
+    if any(table.series == series for table in read_lock(resolved.office).tables):
+        return ()
+    methods = {spec.entity: resolved.method(spec.entity) for spec in policy.schema.entities}
+    noisy = {of: method for of, method in methods.items() if method.has_own_noise}
+    if not noisy or all(budget.met for budget in open_budgets(policy, noisy)):
+        return ()
+    return (
+        f"A table builder under the policy {policy.name!r} would stay closed with this noise."
+        " Opened later, with stronger noise, it would change every published number. Choose noise"
+        " for both before the first publication: sdcensus recommend STORE --product"
+        " programme,builder.",
     )
 
 

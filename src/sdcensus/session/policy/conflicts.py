@@ -9,15 +9,20 @@ from sdcensus.model.spec.levels_told_apart import coarser_or_equal
 from sdcensus.model.spec.record_sets import leaves_of
 
 
-def conflicts(policy: Policy) -> tuple[str, ...]:
-    """What somebody who answers for a policy should look at again, a sentence each."""
+def conflicts(policy: Policy, *, nothing_small: bool = False) -> tuple[str, ...]:
+    """What somebody who answers for a policy should look at again, a sentence each.
+
+    Args:
+        policy: The policy.
+        nothing_small: Whether the census was counted, and no code is below a rule of design time.
+    """
     return (
         *_together(policy),
         *_online(policy),
         *_roles(policy),
         *_exempt(policy),
         *_not_offered(policy),
-        *_design(policy),
+        *_design(policy, nothing_small=nothing_small),
     )
 
 
@@ -103,9 +108,10 @@ def _not_offered(policy: Policy) -> Iterator[str]:
             yield f"variable.{rule.variable}: it is not offered anyway, so {names} say nothing."
 
 
-def _design(policy: Policy) -> Iterator[str]:
+def _design(policy: Policy, *, nothing_small: bool) -> Iterator[str]:
     rules = policy.design
-    asks = rules.minimum_population or rules.minimum_population_at or rules.minimum_category
+    sizes = rules.minimum_population or rules.minimum_population_at or rules.minimum_category
+    asks = sizes and not nothing_small
     if (asks or rules.detail) and policy.decided == type(policy.decided)():
         yield (
             "design: nothing is decided yet. Run sdcensus policy design, look at what it proposes,"

@@ -28,6 +28,7 @@ from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.model.text import Text
 from sdcensus.session.census.census import SECRET_VARIABLE, Census, find_secret
 from sdcensus.session.office.confidential_output import check_target, write_audit
+from sdcensus.session.protect.detail import check_size
 from sdcensus.store.registry import Registry
 
 
@@ -289,6 +290,18 @@ class ProtectedFiles:
             if self.audit.resolve() in [path.resolve() for path in public]:
                 raise OutputError("The published table and its audit need files of their own.")
         return public
+
+    def check_size(self, census: Census, spec: TableSpec) -> None:
+        """Refuse to write a table of very many cells about which nobody was asked.
+
+        Raises:
+            Unconfirmed: It has more cells than are written without a word.
+        """
+        if self.out is None:
+            return
+        format = table_target(self.out, self.format).format.name
+        records, languages = census.rows(spec.of), census.schema.census.languages[:1]
+        check_size(spec, (format,), records=records, labels=True, languages=languages)
 
     def write(self, protected: Protected) -> tuple[Path, ...]:
         """Write the published table, and apart from it the audit: all of them or none.

@@ -18,11 +18,13 @@ from sdcensus.session.gate.gate import GateReport
 from sdcensus.session.gate.group_risk import (
     EVALUATION_WORK,
     PlanLooks,
+    builder_cautions,
     gate_of,
     looks_of,
     measures_of,
 )
 from sdcensus.session.guard.run import series_lookup
+from sdcensus.session.policy.small_codes import undecided, undecided_lines
 from sdcensus.session.publish.products import Product, StatisticsProduct, TableProduct
 from sdcensus.session.publish.resolution import Resolved, resolve
 from sdcensus.session.publish.run import DEFAULT_MEMORY, scheduled
@@ -73,6 +75,7 @@ class PlanCheck(Confidential):
         measures: What its tables together break down.
         census: The census that it is about.
         cautions: What to know before relying on what is published.
+        undecided: Rules of design time that nobody has decided, and what would do.
     """
 
     file: Path
@@ -94,6 +97,7 @@ class PlanCheck(Confidential):
     looks: tuple[PlanLooks, ...] = ()
     measures: tuple[BrokenDown, ...] = ()
     cautions: tuple[str, ...] = ()
+    undecided: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"<PlanCheck of {self.file.name}: {len(self.products)} products>"
@@ -152,8 +156,20 @@ def check_plan(
         census=resolved.census,
         looks=looks_of(resolved),
         measures=measures_of(resolved, most_work=EVALUATION_WORK, progress=progress),
-        cautions=(*resolved.check_identities(), *resolved.cautions()),
+        cautions=(
+            *resolved.check_identities(),
+            *resolved.cautions(),
+            *builder_cautions(resolved),
+        ),
+        undecided=_undecided(resolved),
     )
+
+
+def _undecided(resolved: Resolved) -> tuple[str, ...]:
+    policy = resolved.policy
+    if policy is None:
+        return ()
+    return undecided_lines(policy, undecided(policy, resolved.census, resolved.specs()))
 
 
 def _checked(product: Product) -> CheckedProduct:

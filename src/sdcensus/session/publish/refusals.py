@@ -11,11 +11,14 @@ from sdcensus.formats.write.streamed import check_streamed_formats
 from sdcensus.methods.method import CellMethod, Method
 from sdcensus.model.cube.layout import Layout
 from sdcensus.model.cube.sparse_cube import LARGEST_DENSE_GRID
+from sdcensus.model.plan.plan import PlanOutput
 from sdcensus.model.policy.policy import Policy
 from sdcensus.model.published.table_format import all_formats
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.text import LANGUAGES
+from sdcensus.session.census.census import Census
 from sdcensus.session.policy import Outcome, ask
+from sdcensus.session.protect.detail import check_size
 from sdcensus.session.protect.smallest_group import GroupRule, judging_method, too_large
 from sdcensus.session.publish.products import Product, TableProduct
 from sdcensus.session.publish.workplace import MANIFEST
@@ -96,6 +99,35 @@ def check_large_tables(
                 f"{product.name}: the table has {large[0].cells:,} cells and is too large to be"
                 f" held whole, so the rules of the policy {policy.name!r} on published numbers and"
                 " on single codes cannot be applied to it. Take fewer or coarser axes."
+            )
+
+
+def check_sizes(
+    products: Sequence[Product],
+    output: PlanOutput,
+    census: Census,
+    labels: Callable[[Product], bool],
+) -> None:
+    """Refuse tables of very many cells about which nobody was asked.
+
+    Args:
+        products: What is published.
+        output: How it is delivered.
+        census: The census.
+        labels: Says whether files of a product have columns of labels.
+
+    Raises:
+        Unconfirmed: A table has more cells than are written without a word.
+    """
+    for product in products:
+        for spec in product.specs if isinstance(product, TableProduct) else ():
+            check_size(
+                spec,
+                output.formats,
+                records=census.rows(spec.of),
+                labels=labels(product),
+                languages=output.languages or census.schema.census.languages,
+                name=product.name,
             )
 
 

@@ -19,11 +19,12 @@ from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.vocabulary import option, with_settings
 from sdcensus.session.census.census import Census, EngineName, default_threads, open_parquet
 from sdcensus.session.gate.gate import (
+    AcceptedRisk,
     nothing_to_accept,
     refuse_publishing,
     willing_to_accept,
 )
-from sdcensus.session.gate.group_risk import gate_of, looks_of
+from sdcensus.session.gate.group_risk import builder_cautions, gate_of, looks_of
 from sdcensus.session.guard.guard import (
     REVISION_MINIMUM,
     Guard,
@@ -33,11 +34,13 @@ from sdcensus.session.guard.guard import (
     series_key_version,
     series_lookup,
 )
+from sdcensus.session.policy.small_codes import refuse_undecided
 from sdcensus.session.policy.verdict import withholds_households
 from sdcensus.session.protect.smallest_group import GroupRule
 from sdcensus.session.publish.counting import count_tables
 from sdcensus.session.publish.last_files import LastFiles, write_last_files
 from sdcensus.session.publish.product_files import Maker
+from sdcensus.session.publish.refusals import check_sizes
 from sdcensus.session.publish.resolution import Resolved, resolve
 from sdcensus.session.publish.schedule import Schedule, schedule
 from sdcensus.session.publish.workplace import (
@@ -114,6 +117,7 @@ class PublishOptions:
         restart: Throw away what an interrupted run has left.
         accept_risk: The name of who accepts that the plan would give people away, where it would.
         reason: Why; kept with the name for those who approve.
+        yes: Whether tables of very many cells are written.
     """
 
     out: str | Path | None = None
@@ -129,6 +133,7 @@ class PublishOptions:
     restart: bool = False
     accept_risk: str | None = None
     reason: str = ""
+    yes: bool = False
 
     def __post_init__(self) -> None:
         parse_bytes(self.memory, what="The memory")
@@ -175,6 +180,7 @@ def publish(
 
     Raises:
         Refused: The policy, the lock, the gate or the revision guard does not let it pass.
+        Unconfirmed: A table has very many cells, and ``yes`` was not said.
     """
     began = time.perf_counter()
     said = with_settings(options or PublishOptions(), settings)
@@ -209,7 +215,8 @@ def publish(
             workplace.forget()
             guard.registry.batch().forget_others()
             return _unchanged(resolved, workplace, time.perf_counter() - began)
-        accepted = refuse_publishing(gate_of(resolved, progress), willing)
+        ahead = builder_cautions(resolved)
+        accepted = _accepted(resolved, willing, progress)
         finished = _begun(resolved, workplace, guard, said, identity)
         resumed = len(finished)
         with _kept_or_forgotten(workplace, guard):
@@ -232,7 +239,7 @@ def publish(
         scans=scans,
         changed=sum(table.changed for table in changes),
         warnings=(*warnings, *nothing_to_accept(willing, accepted)),
-        cautions=(*ties, *resolved.cautions()),
+        cautions=(*ahead, *ties, *resolved.cautions()),
         seconds=time.perf_counter() - began,
         looks=tuple(looks.sentence for looks in looks_of(resolved)),
     )
@@ -240,7 +247,7 @@ def publish(
 
 def _resolved(plan: str | Path, said: PublishOptions, census: Census | None) -> Resolved:
     """The plan, with the series of numbers that goes on."""
-    return resolve(
+    resolved = resolve(
         plan,
         out=said.out,
         secret=said.secret,
@@ -253,6 +260,17 @@ def _resolved(plan: str | Path, said: PublishOptions, census: Census | None) -> 
             office, info=info, plan=publication, rekey=said.rekey
         ),
     )
+    if not said.yes:
+        check_sizes(resolved.products, resolved.output, resolved.census, resolved.labels)
+    return resolved
+
+
+def _accepted(
+    resolved: Resolved, willing: AcceptedRisk | None, progress: Progress
+) -> AcceptedRisk | None:
+    """Refuse what gives people away, unless somebody accepts that by name."""
+    refuse_undecided(resolved.policy, resolved.census, resolved.specs())
+    return refuse_publishing(gate_of(resolved, progress), willing)
 
 
 def _begun(

@@ -90,10 +90,12 @@ def facts_of(census: Census) -> Facts:
         SpecError: There is nothing to tabulate, or nobody.
     """
     schema = census.schema
-    of = _main(schema)
-    units = _count(census, of)
-    if units == 0:
-        raise SpecError(f"The store has no {of.plural}, so there is nothing to recommend.")
+    kinds = _tabulated(schema)
+    sizes = {kind: _count(census, kind) for kind in kinds}
+    of = next((kind for kind in kinds if sizes[kind]), None)
+    if of is None:
+        raise SpecError(f"The store has no {kinds[0].plural}, so there is nothing to recommend.")
+    units = sizes[of]
     places = area_variables(schema)
     variables = tuple(variable for variable in schema.usable(of) if variable not in places)
     levels = areas_of(census, of)
@@ -150,12 +152,13 @@ def axis_of(variable: Variable, level: Level) -> str:
     return variable.name if level.name == variable.leaf_level else f"{variable.name}@{level.name}"
 
 
-def _main(schema: Schema) -> Entity:
-    """Persons, or whatever else the census counts."""
+def _tabulated(schema: Schema) -> list[Entity]:
+    """What can be tabulated: persons first, then whatever else the census counts."""
     kinds = [entity.entity for entity in schema.entities]
-    for kind in itertools.chain([Entity.PERSON], kinds):
-        if kind in kinds and schema.usable(kind):
-            return kind
+    ordered = dict.fromkeys(itertools.chain([Entity.PERSON], kinds))
+    usable = [kind for kind in ordered if kind in kinds and schema.usable(kind)]
+    if usable:
+        return usable
     raise SpecError(
         "The census has no variable with codes, so there is no table to recommend. Give variables"
         " code lists or levels in the schema, and load the census again."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -21,11 +22,14 @@ from sdcensus.model.policy.policy import (
     area_variables,
     menu_of,
 )
+from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity, Role, Variable
 from sdcensus.risk.looks.budget import LookBudget, look_budgets
+from sdcensus.session.census.census import Census
 from sdcensus.session.gate.tied_units import without_ties
 from sdcensus.session.looks.budget import LIMIT, budget_in, menus_of
+from sdcensus.session.policy.small_codes import with_drafted_decisions
 from sdcensus.session.recommend.facts import AreaLevel, Facts, level_up_to
 from sdcensus.session.recommend.noise import (
     LARGEST_VARIANCE,
@@ -74,11 +78,19 @@ class BuilderMenu:
     rejected: tuple[Rejected, ...]
 
 
-def first_policy(facts: Facts, schema: Schema, name: str) -> Policy:
-    """A policy for tables that the office makes: limits of detail by size."""
+def first_policy(
+    census: Census, facts: Facts, name: str, *, progress: Progress = no_progress
+) -> Policy:
+    """A policy for tables that the office makes: limits of detail by size.
+
+    Areas with too few people are in it as decided: what is called not offered is not shown.
+    """
+    schema = census.schema
     kinds = {entity.entity for entity in schema.entities}
     together = {Entity.PERSON, Entity.HOUSEHOLD} <= kinds
     households = together and schema.path(Entity.PERSON, Entity.HOUSEHOLD) is not None
+    geography = schema.geography
+    in_areas = geography is not None and any(geography in schema.usable(kind) for kind in kinds)
     policy = Policy(
         name=name,
         schema=schema,
@@ -90,12 +102,12 @@ def first_policy(facts: Facts, schema: Schema, name: str) -> Policy:
             recovery=LIMIT,
         ),
         design=DesignRules(
-            minimum_population=MINIMUM_POPULATION if facts.areas else None,
+            minimum_population=MINIMUM_POPULATION if in_areas else None,
             one_household_cells=OneHousehold.REPORT if households else None,
         ),
         variables=(*_rules(facts, schema), *_grids(schema)),
     )
-    return without_ties(policy)
+    return with_drafted_decisions(without_ties(policy), census, progress=progress)
 
 
 def _grids(schema: Schema) -> Iterator[VariableRule]:
@@ -105,31 +117,44 @@ def _grids(schema: Schema) -> Iterator[VariableRule]:
             yield VariableRule(variable=variable.name, offered=False)
 
 
-def builder_menu(facts: Facts, schema: Schema, name: str) -> BuilderMenu:
+def builder_menu(facts: Facts, base: Policy, *, alone: bool = True) -> BuilderMenu:
     """The most open menu whose noise is bearable: variables in a table first, then areas.
 
     Before tables get down to two variables, some variables are left out of tables of some units.
+    Where no areas can be offered, tables of the country as a whole are; at last those of one
+    variable.
+
+    Args:
+        facts: What was found out about the census.
+        base: A policy with limits of detail by size.
+        alone: Whether the builder is all that is published: tables of a report or a programme keep
+            their areas, which a policy offers to all or to nobody.
 
     Raises:
-        SpecError: Not even tables by one area and one variable can be opened.
+        SpecError: Not even tables of one variable can be opened.
     """
-    base = first_policy(facts, schema, name)
     rejected: list[Rejected] = []
     # No table has more variables than there are.
     most = len(facts.variables) + bool(facts.areas)
     choices = sorted({min(dimensions, most) for dimensions in DIMENSIONS}, reverse=True)
     # One area alone is the whole country.
-    several = [area for area in facts.areas if len(area.units) > 1]
-    for at, dimensions in enumerate(choices):
+    several = [area for area in facts.areas if len(area.units) > 1 and _is_offered(area, base)]
+    tries: list[tuple[int, list[AreaLevel | None]]] = [
+        (dimensions, list(several) or [None]) for dimensions in choices
+    ]
+    if several and alone:
+        tries += [(dimensions, [None]) for dimensions in choices if dimensions <= NARROW_FROM]
+    tries += [(1, [*several, *([None] if alone or not several else [])])]
+    for at, (dimensions, places) in enumerate(tries):
         nearest: tuple[float, Rejected] | None = None
         for narrow in (False, True) if dimensions <= NARROW_FROM else (False,):
-            for area in several or (None,):
-                policy = _opened(base, schema, area, dimensions)
-                trial = _tried(policy, facts, bearable(facts, area))
-                if trial.burden.why and narrow:
-                    trial = _narrowed(trial, facts, bearable(facts, area))
+            for area in places:
+                trial = _trial(base, facts, area, dimensions, narrow=narrow)
+                if trial is None:
+                    continue
                 if not trial.burden.why:
-                    fewer = _with_fewer(facts, trial.policy, area, choices[at + 1 :])
+                    less = [fewer for fewer, _ in tries[at + 1 :] if fewer < dimensions]
+                    fewer = _with_fewer(facts, trial.policy, area, less)
                     more = () if nearest is None else (nearest[1],)
                     return BuilderMenu(trial.policy, trial.budgets, (*rejected, *more, *fewer))
                 if not narrow and (nearest is None or trial.burden.ratio < nearest[0]):
@@ -139,8 +164,27 @@ def builder_menu(facts: Facts, schema: Schema, name: str) -> BuilderMenu:
             rejected.append(nearest[1])
     raise SpecError(
         "No builder can be recommended for this census: every menu asks for more noise than its"
-        " tables bear. Publish a report or a programme of tables: --product report."
+        " tables bear. Publish a report or a programme of tables instead."
     )
+
+
+def _is_offered(area: AreaLevel, policy: Policy) -> bool:
+    """Whether anything of a level is left by what was decided about its areas."""
+    return area.level.name in {level.name for level in policy.allowed_levels(area.variable)}
+
+
+def _trial(
+    base: Policy, facts: Facts, area: AreaLevel | None, dimensions: int, *, narrow: bool
+) -> _Trial | None:
+    """A menu and what it asks for; ``None`` if nothing of the main units would be offered."""
+    policy = opened(base, area, dimensions)
+    if facts.of not in menus_of(policy):
+        return None
+    most = bearable(facts, area, dimensions)
+    trial = _tried(policy, facts, most)
+    if trial.burden.why and narrow:
+        trial = _narrowed(trial, facts, most)
+    return trial
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +234,8 @@ def _narrowed(trial: _Trial, facts: Facts, most: float) -> _Trial:
             left -= 1
         else:
             break
+        if facts.of not in menus_of(policy):  # nothing would be left of the main units
+            break
         trial = _tried(policy, facts, most)
     return trial
 
@@ -235,10 +281,10 @@ def _with_fewer(
         )
 
 
-def _opened(base: Policy, schema: Schema, area: AreaLevel | None, dimensions: int) -> Policy:
+def opened(base: Policy, area: AreaLevel | None, dimensions: int) -> Policy:
     """The policy for everybody: up to so many variables, and no areas finer than these."""
     rules = {variable.variable: variable for variable in base.variables}
-    for variable in area_variables(schema):
+    for variable in area_variables(base.schema):
         old = rules.get(variable.name, VariableRule(variable=variable.name))
         if area is not None and variable.name == area.variable.name:
             rules[variable.name] = replace(old, finest_level=area.level.name)
@@ -253,21 +299,24 @@ def _opened(base: Policy, schema: Schema, area: AreaLevel | None, dimensions: in
     )
 
 
-def bearable(facts: Facts, area: AreaLevel | None) -> float:
-    """The largest variance: noise is a share of the mean cell of age by sex in such areas."""
-    cells = 1
-    if facts.age is not None:
-        cells *= len(level_up_to(facts.age, 25).codes)
-    if facts.sex is not None:
-        cells *= len(facts.sex.codes)
+def bearable(facts: Facts, area: AreaLevel | None, dimensions: int) -> float:
+    """The largest variance: noise is a share of the mean cell of age by sex in such areas.
+
+    Of smaller tables, of what such tables can show: age by area, or the larger of both.
+    """
     places = 1 if area is None else max(len(area.filled), 1)
-    mean = facts.units / (cells * places)
+    # Single years of age are no measure: tables show classes where cells do not bear them.
+    ages = 1 if facts.age is None else min(len(level_up_to(facts.age, 25).codes), 25)
+    sexes = 1 if facts.sex is None else len(facts.sex.codes)
+    sizes = sorted((places, ages, sexes), reverse=True)
+    mean = facts.units / math.prod(sizes[:dimensions])
     return min(LARGEST_VARIANCE, (NOISE_SHARE * mean) ** 2)
 
 
 def _menu_text(dimensions: int, area: AreaLevel | None) -> str:
     finest = "" if area is None else f", areas down to {area.axis}"
-    return f"a builder with tables of up to {dimensions} variables{finest}"
+    variables = "1 variable" if dimensions == 1 else f"{dimensions} variables"
+    return f"a builder with tables of up to {variables}{finest}"
 
 
 def _rules(facts: Facts, schema: Schema) -> Iterator[VariableRule]:

@@ -19,7 +19,7 @@ from sdcensus.risk.looks.chance import (
     recovery_with,
     required,
 )
-from sdcensus.session.looks.budget import LIMIT, design_for, given_away
+from sdcensus.session.looks.budget import LIMIT, design_for, given_away, needed
 
 #: From this share of ones and twos among filled cells on, none of them shall be seen.
 SMALL_CELLS = 0.25
@@ -80,7 +80,7 @@ def noise_for(
     """
     worst = max(budgets, key=lambda budget: budget.asked.looks)
     looks = worst.asked.looks
-    blocking = small is not None and small > SMALL_CELLS
+    blocking = shows_none(small)
     chosen: tuple[str, PerturbationDesign] | None = None
     rejected = []
     named = sorted(STRENGTHS.values(), key=lambda strength: large_variance(scheme(strength.scheme)))
@@ -107,6 +107,11 @@ def noise_for(
         tuple(_reasons(worst, small, design, limit)),
         tuple(rejected),
     )
+
+
+def shows_none(small: float | None) -> bool:
+    """Whether noise is chosen that publishes no one and no two, for their share among cells."""
+    return small is not None and small > SMALL_CELLS
 
 
 def needs(budgets: tuple[LookBudget, ...], limit: float = LIMIT) -> Requirement:
@@ -140,6 +145,11 @@ def _why_not(
             f"{expected:.2g} sums are expected to give all their parts away, and the limit is"
             f" {ALPHA:g}"
         )
+    if not all(needed(budget, limit).met_by(design) for budget in budgets):
+        return (
+            "its largest deviation is too likely: in some of so many sums all parts would be as far"
+            " from the truth as they can be"
+        )
     if blocking and design.blocked < 2:
         return "ones and twos would be seen, and there are too many of them"
     return None
@@ -169,7 +179,7 @@ def _reasons(
         sentences.append(
             "No cell of the tables holds anybody, so nothing is said about small counts."
         )
-    elif small > SMALL_CELLS:
+    elif shows_none(small):
         sentences.append(
             f"{share_text(small, digits=0)} of the filled cells hold one or two units, more than"
             f" {share_text(SMALL_CELLS, digits=0)}. Readers would take published ones and twos"

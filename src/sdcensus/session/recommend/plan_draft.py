@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,6 +18,7 @@ from sdcensus.model.progress import Progress, no_progress
 from sdcensus.programmes import PROGRAMMES, load_programme
 from sdcensus.session.census.census import Census
 from sdcensus.session.protect.smallest_group import suggested_smallest_group
+from sdcensus.session.recommend.files import path_from
 from sdcensus.session.recommend.recommendation import (
     POLICY_FILE,
     RecommendedProduct,
@@ -96,13 +96,13 @@ def draft_plan(
     smallest = suggested_smallest_group(census, scheme(STRENGTHS[strength].scheme).max_deviation)
     plan = replace(
         recommendation.plan,
-        store=_from(target.parent, Path(store)),
+        store=path_from(target.parent, Path(store)),
         protect=Protection(
             method="cell-key",
             settings=(("strength", strength),),
             smallest_group=smallest if given is None else own_group(given, smallest),
         ),
-        policy=None if rules is None else PlanPolicy(file=_from(target.parent, rules)),
+        policy=None if rules is None else PlanPolicy(file=path_from(target.parent, rules)),
         output=PlanOutput(
             folder="published",
             office_folder="published.office",
@@ -111,7 +111,7 @@ def draft_plan(
             evaluation=True,
         ),
     )
-    named = None if mapping is None else (_from(target.parent, mapping), programme)
+    named = None if mapping is None else (path_from(target.parent, mapping), programme)
     if target.suffix.lower() == ".toml":
         content = _text(plan, named, own_noise=own_noise).encode()
     else:
@@ -168,12 +168,3 @@ def _mappings(census: Census, *folders: Path) -> Iterator[tuple[Path, str]]:
                 except SdcensusError:
                     continue
                 yield path, name
-
-
-def _from(folder: Path, target: Path) -> str:
-    """A path as a document in a folder names it; absolute where there is no way from there."""
-    try:
-        path = Path(os.path.relpath(target.resolve(), folder.resolve()))
-    except ValueError:  # another drive
-        path = target.resolve()
-    return path.as_posix()

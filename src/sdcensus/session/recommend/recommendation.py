@@ -2,48 +2,50 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Collection
+from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 
-from sdcensus.documents.plan.document import plan_text
 from sdcensus.documents.policy.document import read_policy
-from sdcensus.documents.policy.text import policy_text
-from sdcensus.errors import OutputError, SpecError, UnknownName
+from sdcensus.errors import SpecError, UnknownName
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.method.parameter import Setting
 from sdcensus.model.perturbation.table import Lookup
 from sdcensus.model.plan.plan import Plan, PlanOutput, PlanPolicy, Protection
-from sdcensus.model.policy.policy import Limits, Policy, UserRole, menu_of
+from sdcensus.model.policy.policy import Policy, UserRole
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.table import AnyTable
+from sdcensus.model.spec.headings import joined
 from sdcensus.model.spec.table_spec import TableSpec
-from sdcensus.risk.looks.budget import LookBudget, look_budget_of_tables, look_budgets
+from sdcensus.risk.looks.budget import LookBudget, look_budget_of_tables
 from sdcensus.session.census.census import Census
-from sdcensus.session.looks.budget import LIMIT, menus_of
-from sdcensus.session.perturbation import ExchangeFormat, write
 from sdcensus.session.policy.online import ask
+from sdcensus.session.policy.small_codes import undecided, undecided_lines
 from sdcensus.session.policy.verdict import Verdict
 from sdcensus.session.policy.versions import publishable_versions
 from sdcensus.session.protect.smallest_group import suggested_smallest_group
+from sdcensus.session.recommend.choice import chosen_noise, later_builder, offered_menu
 from sdcensus.session.recommend.facts import Facts, facts_of
 from sdcensus.session.recommend.menus import (
     MEAN_CELL,
-    builder_menu,
-    cells_limit,
     first_policy,
 )
-from sdcensus.session.recommend.noise import Noise, Rejected, noise_for
+from sdcensus.session.recommend.noise import Noise, Rejected, shows_none
 from sdcensus.session.recommend.tables import (
     PRINTED_AREAS,
     TableDesign,
+    has_many_small,
     small_share,
     standard_tables,
 )
-from sdcensus.session.recommend.words import cautions, noise_words, policy_reasons
+from sdcensus.session.recommend.words import (
+    cautions,
+    noise_words,
+    policy_reasons,
+)
 
 __all__ = [
     "PERTURBATION_FILE",
@@ -53,13 +55,11 @@ __all__ = [
     "AskedTable",
     "Recommendation",
     "RecommendedProduct",
-    "check_folder",
     "noise_words",
     "own_group",
     "read_given_policy",
     "recommend",
     "versions_of",
-    "write_recommendation",
 ]
 
 PLAN_FILE, POLICY_FILE, PERTURBATION_FILE = "plan.toml", "policy.toml", "perturbation.csv"
@@ -84,6 +84,20 @@ class RecommendedProduct(StrEnum):
         except ValueError:
             raise UnknownName("product", str(name), known=list(cls)) from None
 
+    @classmethod
+    def several(cls, names: str | Collection[str]) -> tuple[RecommendedProduct, ...]:
+        """Products by their names, separated by commas or one by one, each once and in order.
+
+        Examples:
+            >>> [str(product) for product in RecommendedProduct.several("builder, report")]
+            ['report', 'builder']
+        """
+        words = names.split(",") if isinstance(names, str) else names
+        wanted = {cls.named(word.strip()) for word in words if word.strip()}
+        if not wanted:
+            raise SpecError(f"Name what shall be published: {', '.join(cls)}, or several of them.")
+        return tuple(product for product in cls if product in wanted)
+
 
 @dataclass(frozen=True, slots=True)
 class Advice:
@@ -98,7 +112,7 @@ class Recommendation(Confidential):
     """What is proposed for a census. Made from true counts: for the office.
 
     Attributes:
-        product: What is to be published.
+        products: What is to be published.
         facts: What the advice depends on.
         noise: The scheme, with reasons.
         policy: What may be asked.
@@ -111,7 +125,7 @@ class Recommendation(Confidential):
         cautions: What to look at.
     """
 
-    product: RecommendedProduct
+    products: tuple[RecommendedProduct, ...]
     facts: Facts
     noise: Noise
     policy: Policy
@@ -125,6 +139,11 @@ class Recommendation(Confidential):
 
     def __repr__(self) -> str:
         return f"<Recommendation of a {self.product}: confidential>"
+
+    @property
+    def product(self) -> str:
+        """What is to be published, in words."""
+        return joined(self.products)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,17 +163,20 @@ class AskedTable:
 
 def recommend(
     census: Census,
-    product: str | RecommendedProduct = RecommendedProduct.PROGRAMME,
+    product: str | Collection[str] = RecommendedProduct.PROGRAMME,
     *,
     policy: Policy | None = None,
     policy_file: Path | None = None,
     progress: Progress = no_progress,
 ) -> Recommendation:
-    """Look at a census and propose scheme, policy and tables for a product.
+    """Look at a census and propose scheme, policy and tables for what shall be published.
+
+    Noise is chosen for all of it together. What is proposed opens: its policy lets users ask for
+    what its noise withstands, and for no more, also where no builder was asked for.
 
     Args:
         census: The census.
-        product: What is to be published.
+        product: What is to be published; several, separated by commas.
         policy: A policy that the office has already; else one is proposed.
         policy_file: Its file, which the plan shall name.
         progress: Told how far it is.
@@ -162,31 +184,50 @@ def recommend(
     Raises:
         SpecError: There is nothing to tabulate, or no noise and no menu would do.
     """
-    wanted = RecommendedProduct.named(product)
+    wanted = RecommendedProduct.several(product)
+    builder = RecommendedProduct.BUILDER in wanted
     progress("looking at areas", 0.0)
     facts = facts_of(census)
+    name = f"{census.schema.census.name}: {joined(wanted)}"
+    base = policy or first_policy(census, facts, name, progress=progress)
     progress("counting looks", 0.0)
-    chosen, menus, rejected = _policy(census, facts, wanted, policy)
+    menu = None
+    if builder:
+        menu = offered_menu(facts, base, given=policy is not None, alone=len(wanted) == 1)
+    chosen = base if menu is None else menu.policy
     progress("designing tables", 0.0)
     mean = chosen.online.mean_cell_size
-    tables = standard_tables(
+    designed = partial(
+        standard_tables,
         census,
         facts,
         chosen,
         mean=MEAN_CELL if mean is None else mean,
-        crossed=wanted is RecommendedProduct.PROGRAMME,
-        most_areas=PRINTED_AREAS if wanted is RecommendedProduct.REPORT else None,
+        crossed=RecommendedProduct.PROGRAMME in wanted,
+        most_areas=PRINTED_AREAS if wanted == (RecommendedProduct.REPORT,) else None,
     )
+    tables = designed()
+    small = small_share(census, tables)
+    if not shows_none(small) and has_many_small(census, chosen, tables):
+        # Ones and twos will be seen: tables with too many of them get coarser areas.
+        tables = designed(few_small=True)
+        small = small_share(census, tables)
     if not tables:
         raise SpecError(_no_table(facts, chosen, given=policy is not None))
     specs = [table.table.spec(census.schema) for table in tables]
-    budgets = menus or look_budget_of_tables(specs)
     progress("choosing noise", 0.0)
-    noise = noise_for(budgets, small_share(census, tables), limit=chosen.online.recovery or LIMIT)
+    budgets = (*(() if menu is None else menu.budgets), *look_budget_of_tables(specs))
+    choice = chosen_noise(census, chosen, specs, budgets, small, proposed=policy is None, menu=menu)
+    noise, chosen = choice.noise, choice.policy
     smallest = suggested_smallest_group(census, noise.design.max_deviation)
-    if policy is None:
-        chosen = _finished(chosen, specs, noise, smallest, opened=bool(menus))
     plan = _plan(tables, noise, policy_file, own_group(chosen, smallest))
+    progress("looking ahead", 0.0)
+    both = ",".join([*wanted, RecommendedProduct.BUILDER])
+    ahead = (
+        ()
+        if builder
+        else later_builder(facts, base, choice, small, given=policy is not None, products=both)
+    )
     return Recommendation(
         wanted,
         facts,
@@ -194,11 +235,15 @@ def recommend(
         chosen,
         policy_file,
         tables,
-        budgets,
+        choice.budgets,
         plan,
         tuple(Advice(*reason) for reason in policy_reasons(chosen, facts, plan)),
-        (*noise.rejected, *rejected),
-        tuple(cautions(facts, tables, noise, opened=wanted is RecommendedProduct.BUILDER)),
+        (*noise.rejected, *(() if menu is None else menu.rejected)),
+        (
+            *ahead,
+            *cautions(facts, tables, noise, chosen),
+            *undecided_lines(chosen, undecided(chosen, census, specs)),
+        ),
     )
 
 
@@ -207,9 +252,11 @@ def versions_of(
     census: Census,
     spec: TableSpec,
     *,
-    role: str | UserRole = UserRole.PUBLIC,
+    role: str | UserRole | None = None,
 ) -> AskedTable:
     """What of a table can be published under the policy: itself, or its finest versions.
+
+    It is asked for by the public where a builder is proposed, else made by the office.
 
     Rules on published numbers are tried on tables with the proposed noise. They are thrown away:
     the office's own will have other numbers, since its secret picks them.
@@ -221,6 +268,9 @@ def versions_of(
         return method.protect(census.tabulate(version)).table
 
     policy = recommendation.policy
+    if role is None:
+        opened = RecommendedProduct.BUILDER in recommendation.products
+        role = UserRole.PUBLIC if opened else UserRole.PRODUCTION
     verdict = ask(policy, spec, role=role)
     return AskedTable(spec, verdict, publishable_versions(policy, spec, role, show))
 
@@ -228,127 +278,6 @@ def versions_of(
 def read_given_policy(path: str | Path, census: Census) -> Policy:
     """A policy that the office has, checked against the census."""
     return read_policy(path, census.schema)
-
-
-def check_folder(folder: str | Path) -> None:
-    """Refuse early a folder in which a recommendation could not be written.
-
-    Raises:
-        OutputError: It is no folder, or one of the files exists.
-    """
-    target = Path(folder)
-    if os.path.lexists(target) and not target.is_dir():
-        raise OutputError(f"{target} is not a folder. Name a folder, old or new.")
-    for name in (PLAN_FILE, POLICY_FILE, PERTURBATION_FILE):
-        if os.path.lexists(target / name):
-            raise OutputError(
-                f"{target / name} already exists. Choose another folder, or remove it first."
-            )
-
-
-def write_recommendation(
-    recommendation: Recommendation, store: str | Path, folder: str | Path
-) -> tuple[Path, ...]:
-    """Write plan, policy and, where the noise is of its own, its perturbation table.
-
-    The folder is made if it is not there. Nothing is written over, and a perturbation table can be
-    read by its owner only.
-
-    Raises:
-        OutputError: One of the files exists, or cannot be written.
-    """
-    target = Path(folder)
-    files: list[tuple[Path, Callable[[Path], object]]] = []
-    noise, plan = recommendation.noise, recommendation.plan
-    if not noise.strength:
-        files.append(
-            (
-                target / PERTURBATION_FILE,
-                lambda path: write(noise.design, path, ExchangeFormat.PLAIN),
-            )
-        )
-    if recommendation.policy_file is None:
-        policy = policy_text(recommendation.policy)
-        files.append((target / POLICY_FILE, lambda path: _write_text(path, policy)))
-    else:
-        named = PlanPolicy(file=_from(target, recommendation.policy_file))
-        plan = replace(plan, policy=named)
-    plan = replace(plan, store=_from(target, Path(store)))
-    text = plan_text(plan, comments=_HEAD)
-    files.append((target / PLAN_FILE, lambda path: _write_text(path, text)))
-    check_folder(target)
-    return _write_all(target, files)
-
-
-_HEAD = (
-    "What is published, from what, protected how, delivered as what.",
-    "Written by sdcensus recommend. Read it, change it, and then it is yours.",
-)
-
-
-def _write_all(
-    folder: Path, files: list[tuple[Path, Callable[[Path], object]]]
-) -> tuple[Path, ...]:
-    """All files or none."""
-    paths: list[Path] = []
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for path, writer in files:
-            writer(path)
-            paths.append(path)
-    except BaseException as error:
-        for path in paths:
-            path.unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            reason = error.strerror or type(error).__name__
-            raise OutputError(f"{folder}: cannot be written: {reason}.") from error
-        raise
-    return tuple(paths)
-
-
-def _write_text(path: Path, text: str) -> None:
-    with path.open("x", encoding="utf-8", newline="\n") as file:
-        file.write(text)
-
-
-def _from(folder: Path, target: Path) -> str:
-    """A path as a document in a folder names it; absolute where there is no way from there."""
-    try:
-        path = Path(os.path.relpath(target.resolve(), folder.resolve()))
-    except ValueError:  # another drive
-        path = target.resolve()
-    return path.as_posix()
-
-
-def _policy(
-    census: Census, facts: Facts, product: RecommendedProduct, given: Policy | None
-) -> tuple[Policy, tuple[LookBudget, ...], tuple[Rejected, ...]]:
-    """The policy, and for a builder the budgets of what it opens, and what was not opened."""
-    schema = census.schema
-    name = f"{schema.census.name}: {product}"
-    if product is not RecommendedProduct.BUILDER:
-        return given or first_policy(facts, schema, name), (), ()
-    if given is None:
-        menu = builder_menu(facts, schema, name)
-        return menu.policy, menu.budgets, menu.rejected
-    menu_of(given, schema, of=facts.of)  # refuses where nothing is offered of these
-    return given, tuple(look_budgets(schema, menus_of(given)).values()), ()
-
-
-def _finished(
-    policy: Policy, specs: list[TableSpec], noise: Noise, smallest: int, *, opened: bool
-) -> Policy:
-    """The policy with the numbers that depend on tables and noise."""
-    online = replace(policy.online, smallest_group=smallest)
-    if noise.design.blocked >= 2:  # neither is ever published
-        online = replace(online, ones=None, ones_and_twos=None)
-    limits = policy.limits
-    if not opened:
-        limits = Limits(
-            dimensions=max(len(spec.axes) for spec in specs),
-            cells=cells_limit(max(spec.cells for spec in specs)),
-        )
-    return replace(policy, online=online, limits=limits)
 
 
 def own_group(policy: Policy, smallest: int) -> int | None:

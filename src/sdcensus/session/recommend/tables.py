@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -36,6 +37,12 @@ FEW_CODES = 6
 PRINTED_AREAS = 60
 #: Of the areas of a table, at most this share may be too small for its cells.
 SPARSE_AREAS = 0.05
+#: A level of which a larger share of areas is not offered has no tables of its own.
+MOST_WITHHELD = 0.25
+#: Noise moves counts: a table keeps this many units above the least number for its cells.
+MARGIN = 20
+#: Of the shares of ones and twos that a policy allows, a table uses this part: noise makes more.
+SMALL_PART = 0.8
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -66,6 +73,21 @@ class _Wish:
     of: Entity
     axes: tuple[tuple[Variable, str, int], ...]
 
+    @property
+    def shorter(self) -> _Wish | None:
+        """The same with one variable less, for a census that does not bear it."""
+        if len(self.axes) < 2:
+            return None
+        if self.name == _NAME_BETWEEN.join(variable.name for variable, _, _ in self.axes):
+            kept = self.axes[1:]  # of age and sex, what has fewer codes
+        else:
+            kept = self.axes[:-1]
+        return _Wish("-".join(variable.name for variable, _, _ in kept), self.of, kept)
+
+
+#: Between the names of the variables of a first table.
+_NAME_BETWEEN = "-by-"
+
 
 def standard_tables(
     census: Census,
@@ -75,6 +97,7 @@ def standard_tables(
     mean: float,
     crossed: bool,
     most_areas: int | None = None,
+    few_small: bool = False,
 ) -> tuple[TableDesign, ...]:
     """The tables that a census is asked for, by what its variables are.
 
@@ -89,6 +112,7 @@ def standard_tables(
         mean: The least mean number of units in a cell.
         crossed: Whether variables are also shown by broad age.
         most_areas: The most areas of a table.
+        few_small: Whether a table with too many ones and twos for the policy gets coarser areas.
     """
     table_designs = []
     by_entity: dict[Entity, tuple[tuple[AreaLevel, ...], int]] = {}
@@ -102,18 +126,61 @@ def standard_tables(
             total = census.tabulate(of=wish.of).held_for("a total")
             by_entity[wish.of] = areas, int(total.count.sum())
         areas, units = by_entity[wish.of]
-        cells = math.prod(size for _, _, size in wish.axes)
-        if units == 0:
-            continue
-        borne = _borne(areas, cells, mean)
-        area = next((area_level for area_level in borne if _passes(wish, area_level, policy)), None)
-        if area is None and not wish.axes:
-            continue
-        if area is None and (units / cells < mean or not _passes(wish, None, policy)):
-            continue
-        table_design = _design(wish, area, units, cells, census.schema)
-        table_designs.append(replace(table_design, refused=area is None and bool(borne)))
+        table_design = None
+        shorter: _Wish | None = wish
+        while table_design is None and shorter is not None and units:
+            fits = partial(_has_few_small, census, policy) if few_small else None
+            table_design = _borne_design(shorter, areas, units, policy, mean, fits)
+            shorter = shorter.shorter
+        if table_design is not None:
+            table_designs.append(table_design)
     return tuple(table_designs)
+
+
+def _borne_design(
+    wish: _Wish,
+    areas: Sequence[AreaLevel],
+    units: int,
+    policy: Policy,
+    mean: float,
+    fits: Callable[[TableDesign], bool] | None,
+) -> TableDesign | None:
+    """A table with the finest areas that its cells bear; ``None`` if they bear none at all."""
+    cells = math.prod(size for _, _, size in wish.axes)
+    borne = _borne(areas, cells, mean, policy)
+    whole = [None] if wish.axes and (units - MARGIN) / cells >= mean else []
+    for area in (*borne, *whole):
+        if not _passes(wish, area, policy):
+            continue
+        table_design = _design(wish, area, units, cells, policy.schema)
+        if fits is None or fits(table_design):
+            return replace(table_design, refused=area is None and bool(borne))
+    return None
+
+
+def _has_few_small(census: Census, policy: Policy, table_design: TableDesign) -> bool:
+    """Whether a table keeps well within the shares of ones and twos that a policy allows."""
+    ones, twos, filled = _small_cells(census, table_design)
+    online = policy.online_for(UserRole.PRODUCTION)
+    most = 1.0 if online.ones is None else online.ones
+    both = 1.0 if online.ones_and_twos is None else online.ones_and_twos
+    return ones <= SMALL_PART * most * filled and ones + twos <= SMALL_PART * both * filled
+
+
+def has_many_small(census: Census, policy: Policy, tables: Sequence[TableDesign]) -> bool:
+    """Whether the policy might refuse some table for its ones and twos."""
+    return not all(_has_few_small(census, policy, table) for table in tables)
+
+
+def _small_cells(census: Census, table_design: TableDesign) -> tuple[int, int, int]:
+    """How many cells hold one, hold two, and hold anybody, totals aside."""
+    axes = [f"{axis}-total" for axis in table_design.table.by]
+    counts = census.tabulate(*axes, of=table_design.table.of).values.count
+    return (
+        int(np.count_nonzero(counts == 1)),
+        int(np.count_nonzero(counts == 2)),
+        int(np.count_nonzero(counts)),
+    )
 
 
 def small_share(census: Census, tables: Sequence[TableDesign]) -> float | None:
@@ -121,13 +188,9 @@ def small_share(census: Census, tables: Sequence[TableDesign]) -> float | None:
 
     ``None`` if no cell holds anybody.
     """
-    small = filled = 0
-    for table in tables:
-        axes = [f"{axis}-total" for axis in table.table.by]
-        cube = census.tabulate(*axes, of=table.table.of)
-        counts = cube.values.count
-        small += int(np.count_nonzero((counts == 1) | (counts == 2)))
-        filled += int(np.count_nonzero(counts))
+    cells = [_small_cells(census, table) for table in tables]
+    small = sum(ones + twos for ones, twos, _ in cells)
+    filled = sum(each for _, _, each in cells)
     return small / filled if filled else None
 
 
@@ -137,7 +200,7 @@ def _wishes(schema: Schema, facts: Facts, policy: Policy, *, crossed: bool) -> I
     broad = _axis(facts.age, FEW_CODES, policy, facts.of)
     first = [axis for axis in (age, sex) if axis is not None]
     if first:
-        yield _Wish("-by-".join(axis[0].name for axis in first), facts.of, tuple(first))
+        yield _Wish(_NAME_BETWEEN.join(axis[0].name for axis in first), facts.of, tuple(first))
     elif facts.areas:
         yield _Wish(f"{facts.of.plural}-by-area", facts.of, ())
     basic = {variable.name for variable in (facts.sex, facts.age) if variable is not None}
@@ -174,13 +237,35 @@ def _axis(
     return variable, axis_of(variable, level), len(level.codes)
 
 
-def _borne(areas: Sequence[AreaLevel], cells: int, mean: float) -> list[AreaLevel]:
+def _borne(areas: Sequence[AreaLevel], cells: int, mean: float, policy: Policy) -> list[AreaLevel]:
     """The levels with several areas of which nearly all bear a table, finest first."""
-    return [
-        area
-        for area in areas
-        if len(area.units) > 1 and area.share_with(cells, mean) >= 1 - SPARSE_AREAS
-    ]
+    borne = []
+    for area in areas:
+        offered = _offered(area, policy)
+        withheld = 1 - len(offered.filled) / max(len(area.filled), 1)
+        bears = offered.share_with(cells, mean) >= 1 - SPARSE_AREAS
+        largest = max(offered.filled, default=0) - MARGIN
+        if (
+            len(offered.units) > 1
+            and bears
+            and withheld <= MOST_WITHHELD
+            and largest >= mean * cells
+        ):
+            borne.append(area)
+    return borne
+
+
+def _offered(area: AreaLevel, policy: Policy) -> AreaLevel:
+    """A level with those of its areas that a policy offers."""
+    hidden = {
+        code
+        for not_offered in policy.decided.not_offered
+        if not_offered.at.variable == area.variable.name
+        and policy.level(not_offered.at).name == area.level.name
+        for code in not_offered.codes
+    }
+    sizes = zip(area.level.codes, area.units, strict=True)
+    return replace(area, units=tuple(size for code, size in sizes if code.code not in hidden))
 
 
 def _passes(wish: _Wish, area: AreaLevel | None, policy: Policy) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from sdcensus.methods.perturbation.schemes import STRENGTHS
 from sdcensus.model.perturbation.table import Lookup
 from sdcensus.model.plan.plan import Plan
-from sdcensus.model.policy.policy import Policy
+from sdcensus.model.policy.policy import Policy, UserRole
 from sdcensus.model.quantities import share_text
 from sdcensus.model.schema.identities import ties_of
 from sdcensus.risk.groups.broken_down import LARGEST_HOUSEHOLD
@@ -57,8 +57,11 @@ def policy_reasons(policy: Policy, facts: Facts, plan: Plan) -> Iterator[tuple[s
     """Each rule of a policy, and of the plan beside it, with its reason."""
     limits, online, design = policy.limits, policy.online, policy.design
     if limits.dimensions is not None:
+        own = policy.role(UserRole.PRODUCTION).dimensions
+        office = "" if own in (None, limits.dimensions) else f" for users, {own} for the office"
+        variables = "1 variable" if limits.dimensions == 1 else f"{limits.dimensions} variables"
         yield (
-            f"tables of at most {limits.dimensions} variables, filters and area included",
+            f"tables of at most {variables}{office}, filters and area included",
             "every further variable multiplies the ways to add up to the same count",
         )
     if limits.cells is not None:
@@ -144,15 +147,43 @@ def _why_left_out(policy: Policy, name: str) -> str:
     return "all that is open would ask for more noise than tables bear"
 
 
-def cautions(
-    facts: Facts, tables: Sequence[TableDesign], noise: Noise, *, opened: bool
-) -> Iterator[str]:
-    """What the office should look at before it follows the advice; ``opened``: users ask."""
-    if not opened:
-        yield (
-            "The noise is enough for these tables, not for all that the policy would let users ask"
-            " for: it judges one table at a time. Before you open it, ask for --product builder."
+def no_builder_later() -> tuple[str, ...]:
+    """That no builder can be opened over this census, now or later."""
+    return ("No table builder can be recommended for this census, now or later.",)
+
+
+def builder_later(
+    opened: Policy, noise: Noise, both: Noise, *, carried: int | None, products: str
+) -> tuple[str, ...]:
+    """What a builder asks for that is opened after the first publication.
+
+    Args:
+        opened: What a builder would open.
+        noise: What is proposed now.
+        both: What would be proposed for a builder as well.
+        carried: How many variables tables may have that users ask for with the noise of now.
+        products: What to ask for to have both.
+    """
+    most = opened.limits.dimensions
+    variables = "1 variable" if most == 1 else f"{most} variables"
+    up_to = f"a table builder with tables of up to {variables}"
+    if both.design == noise.design:
+        return (
+            f"The noise also carries {up_to}: it can be opened later, and no published number"
+            f" changes. Its policy: --product {products}.",
         )
+    return (
+        f"Whoever opens {up_to} later needs noise with a variance of"
+        f" {large_variance(both.design):.3g}; this one has {large_variance(noise.design):.3g}, and"
+        f" carries tables of up to {carried}. Other noise changes every published number, so decide"
+        f" before the first publication: --product {products} chooses noise for both.",
+    )
+
+
+def cautions(
+    facts: Facts, tables: Sequence[TableDesign], noise: Noise, policy: Policy
+) -> Iterator[str]:
+    """What the office should look at before it follows the advice."""
     variance = large_variance(noise.design)
     if variance > LARGEST_VARIANCE:
         yield (
@@ -171,7 +202,8 @@ def cautions(
         empty = len(area.units) - len(area.filled)
         if empty:
             areas = "area has" if empty == 1 else "areas have"
-            yield f"{area.axis}: {empty:,} {areas} no {facts.of.plural}; they are published as 0."
+            shown = "published as 0" if policy.design.minimum_population is None else "not offered"
+            yield f"{area.axis}: {empty:,} {areas} no {facts.of.plural}; they are {shown}."
     if facts.age is None or facts.sex is None:
         missing = [
             name for name, variable in (("age", facts.age), ("sex", facts.sex)) if variable is None

@@ -1,0 +1,232 @@
+"""``sdcensus start``: from raw files to published tables, by answering questions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sdcensus.cli.shared.console import Output, Stages, typed
+from sdcensus.cli.shared.options import Quiet, SecretFile, examples
+from sdcensus.cli.shared.questions import agreed, can_answer
+from sdcensus.cli.shared.run import all_or_nothing
+from sdcensus.errors import SpecError
+
+if TYPE_CHECKING:
+    from sdcensus.session.start.next_commands import NextStep
+    from sdcensus.session.start.road import Answers, Road
+
+EXAMPLES = examples(
+    "sdcensus start census",
+    "sdcensus start census --for report,builder --yes",
+    "sdcensus start census --for programme --builder-later --secret office.secret",
+)
+
+
+def start(
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FOLDER", help="A folder with the files of the census, a schema or a store."
+        ),
+    ],
+    wanted: Annotated[
+        str | None,
+        typer.Option(
+            "--for",
+            metavar="PRODUCTS",
+            help="What will be published: report, programme, builder, microdata, or several of"
+            " them. Asked for where it is not said.",
+        ),
+    ] = None,
+    builder_later: Annotated[
+        bool | None,
+        typer.Option(
+            "--builder-later/--no-builder-later",
+            help="Whether a table builder may be opened one day: its noise is then chosen now.",
+        ),
+    ] = None,
+    secret: SecretFile = None,
+    yes: Annotated[
+        bool,
+        typer.Option(
+            "--yes",
+            help="Answer yes: take the drafted schema, make the secret if there is none, and load.",
+        ),
+    ] = False,
+    language: Annotated[
+        str,
+        typer.Option("--language", "-l", metavar="LANGUAGE", help="Language of labels in files."),
+    ] = "en",
+    quiet: Quiet = False,
+) -> None:
+    """Go from the files of a census to tables and a table builder, one step at a time.
+
+    Asks first what will be published, since noise is chosen for all of it together. Then drafts
+    the schema, makes the secret, loads, and writes plan, policy, noise and a list of the commands
+    that come next, which work as they are. Run it again at any time: it keeps what is there,
+    overwrites nothing, and goes on where the road stands.
+    """
+    from sdcensus.session.start.road import find_road, keep_answers
+
+    output = Output(quiet=quiet)
+    road = find_road(folder, secret=secret)
+    answers = _answers(output, road, wanted, builder_later)
+    if answers != road.answers:
+        keep_answers(road.folder, answers)
+    try:
+        _walk(output, folder, secret, answers, yes=yes, language=language)
+    finally:
+        # Also where a step could not be taken: what to do then is part of the list.
+        _show_next(output, find_road(folder, secret=secret))
+
+
+def _answers(output: Output, road: Road, wanted: str | None, builder_later: bool | None) -> Answers:
+    """What will be published: as it is said now, as it was said before, or as it is answered."""
+    from sdcensus.session.start.road import PRODUCT_WORDS, Answers
+
+    known = road.answers
+    if wanted is None and known is None and not can_answer():
+        raise SpecError(
+            "Say what will be published, since nobody can be asked here: --for report,builder."
+            f" There are: {', '.join(PRODUCT_WORDS)}."
+        )
+    if wanted is None and known is not None:
+        answers = known
+    else:
+        answers = Answers.named(_asked_products(output) if wanted is None else wanted)
+    later = builder_later
+    if later is None:
+        later = known.builder_later if known is not None and wanted is None else None
+    if later is None and not answers.opens:
+        later = agreed(
+            output,
+            "May a table builder be opened one day? Then its stronger noise is chosen now; later it"
+            " would change every published number.",
+        )
+    answers = Answers(answers.products, bool(later) and not answers.opens)
+    if known is not None and answers != known and road.is_advised:
+        raise SpecError(
+            f"{road.advice} was written for {', '.join(known.products)}. To publish something else,"
+            f" move it away first; if something is published already, other noise changes every"
+            " number, which needs a name: publish --revision NAME --rekey."
+        )
+    return answers
+
+
+def _asked_products(output: Output) -> str:
+    from sdcensus.session.start.road import PRODUCT_WORDS
+
+    output.say("What will be published? Noise is chosen for all of it together.", style="bold")
+    for number, (product, words) in enumerate(PRODUCT_WORDS.items(), 1):
+        output.say(f"  {number}  {product}: {words}")
+    return str(typer.prompt("Numbers or names, separated by commas", err=True))
+
+
+def _walk(
+    output: Output,
+    folder: Path,
+    secret: Path | None,
+    answers: Answers,
+    *,
+    yes: bool,
+    language: str,
+) -> None:
+    """Every step that is not taken yet, as far as somebody agrees."""
+    from sdcensus.session.start.advice import check_advice, check_secret
+    from sdcensus.session.start.road import find_road
+
+    road = find_road(folder, secret=secret)
+    if road.store is None:
+        if not _has_schema(output, road, yes=yes, language=language):
+            return
+        road = find_road(folder, secret=secret)
+        if not _has_secret(output, road, yes=yes) or not _is_loaded(output, road, yes=yes):
+            return
+        road = find_road(folder, secret=secret)
+    check_secret(road)
+    if not road.is_advised:
+        _advise(output, road, answers)
+    if not road.is_published:
+        with Stages(output, "checking plan and policy") as stages:
+            check_advice(road, progress=stages)
+        output.say("Plan and policy pass the checks of publish, and of serve for what they open.")
+
+
+def _has_schema(output: Output, road: Road, *, yes: bool, language: str) -> bool:
+    """Whether there is a schema to go on with; drafted if there is none."""
+    from sdcensus.cli.census.schema import draft
+    from sdcensus.session.start.road import SCHEMA_FOLDER, find_road
+
+    if road.schema is None:
+        names = ", ".join(path.name for path in road.files)
+        output.say(f"There is no schema yet. It is drafted from {names}.")
+        out = road.folder / SCHEMA_FOLDER
+        draft(files=list(road.files), out=out, language=language, quiet=output.quiet)
+        road = find_road(road.folder, secret=road.secret)
+    if road.mistakes:
+        output.note(f"The schema cannot be used yet. {road.mistakes}")
+        return False
+    return yes or agreed(output, f"Is {road.schema} as it should be? Guesses are marked in it.")
+
+
+def _has_secret(output: Output, road: Road, *, yes: bool) -> bool:
+    """Whether there is a secret; a new one is made only where there is none."""
+    from sdcensus.cli.census.secret import new
+
+    if road.secret.is_file():
+        return True
+    if not yes and not agreed(output, f"Make the office secret in {road.secret}?", default=True):
+        return False
+    new(file=road.secret, sheet=road.sheet, quiet=output.quiet)
+    return True
+
+
+def _is_loaded(output: Output, road: Road, *, yes: bool) -> bool:
+    from sdcensus.cli.census.load import load
+
+    assert road.schema is not None
+    if not yes and not agreed(output, f"Load the census into {road.new_store}?", default=True):
+        return False
+    load(schema=road.schema, out=road.new_store, secret=road.secret, quiet=output.quiet)
+    return True
+
+
+def _advise(output: Output, road: Road, answers: Answers) -> None:
+    """Write plan, policy and noise, and say what was chosen."""
+    from sdcensus.session.recommend.recommendation import noise_words
+    from sdcensus.session.start.advice import write_advice
+
+    with all_or_nothing(), Stages(output, "looking at areas") as stages:
+        recommendation, written = write_advice(road, answers, progress=stages)
+    output.say(f"\nChosen for a {recommendation.product}", style="bold")
+    for line in noise_words(recommendation.noise):
+        output.say(f"  {line}")
+    for caution in recommendation.cautions:
+        output.say(f"  {caution}")
+    for path in written:
+        private = " Only you can read it: it is the noise itself." if path.suffix == ".csv" else ""
+        output.say(f"Wrote {path}.{private}")
+    products = ",".join(recommendation.products)
+    output.say("Every reason, and what else was considered:")
+    output.command(f"sdcensus recommend {typed(road.store or '')} --product {products}")
+
+
+def _show_next(output: Output, road: Road) -> None:
+    """Say what is next and why, and write it down."""
+    from sdcensus.session.start.next_commands import next_steps, write_commands
+
+    steps = next_steps(road)
+    lines = [line for step in steps for line in _lines(step)]
+    output.say("\nWhat comes next", style="bold")
+    for step in steps:
+        output.say(step.why)
+        for words in step.words:
+            output.command(" ".join(map(typed, words)))
+    path = write_commands(road, tuple(lines))
+    output.say(f"\nWrote {path}: these commands, to be copied as they are.")
+
+
+def _lines(step: NextStep) -> list[str]:
+    return ["", f"# {step.why}", *(" ".join(map(typed, words)) for words in step.words)]
