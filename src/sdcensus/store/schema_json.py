@@ -39,6 +39,7 @@ from sdcensus.model.schema.variable import (
     Variable,
 )
 from sdcensus.model.text import Text
+from sdcensus.model.vocabulary import Measure
 
 #: The version of this form; a reader refuses what is newer than itself.
 SCHEMA_VERSION = 2
@@ -73,6 +74,8 @@ def schema_to_json(schema: Schema) -> Json:
             ]
             for universe in schema.universes
         ]
+    if schema.census.measure is not None:
+        plain["census"]["measure"] = schema.census.measure.value
     if schema.roles:
         plain["roles"] = [list(role) for role in schema.roles]
     return plain
@@ -289,6 +292,7 @@ def _schema(document: Mapping[str, Any]) -> Schema:
             code=_list(census["code"], _string),
             reference_date=_string(census["reference_date"]),
             languages=_list(census["languages"], _string),
+            measure=Measure(census["measure"]) if "measure" in census else None,
         ),
         entities=_list(document["entities"], _entity),
         variables=_list(document["variables"], lambda variable: _variable(variable, grids)),

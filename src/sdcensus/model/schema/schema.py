@@ -15,6 +15,7 @@ from sdcensus.errors import SpecError, UnknownName, told
 from sdcensus.model.schema.source import FileSource
 from sdcensus.model.schema.variable import CodeKind, Entity, EntitySpec, Role, Variable
 from sdcensus.model.text import Text
+from sdcensus.model.vocabulary import Measure
 
 LARGEST_MODULUS = 1 << 32
 MOST_DIGITS = 9
@@ -132,13 +133,18 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CensusInfo:
-    """What census this is. ``code`` are the first parts of every canonical record id."""
+    """What census this is. ``code`` are the first parts of every canonical record id.
+
+    ``measure`` is what its tables say unless somebody asks by name for something else: a weighted
+    sample says how many people there are, not how many were asked. ``None`` where nobody decided.
+    """
 
     name: str
     country: str = ""
     code: tuple[str, ...] = ()
     reference_date: str = ""
     languages: tuple[str, ...] = ("en",)
+    measure: Measure | None = None
 
 
 class KeyScope(StrEnum):
@@ -401,6 +407,12 @@ class Schema:
         return next(
             (variable for variable in self.variables if variable.role is Role.GEOGRAPHY), None
         )
+
+    @property
+    def weighted(self) -> tuple[Entity, ...]:
+        """The kinds of units that have a weight, their own or an inherited one."""
+        kinds = [spec.entity for spec in self.entities]
+        return tuple(kind for kind in kinds if self.weight(kind) is not None)
 
     def weight(self, entity: Entity) -> Variable | None:
         """The weight that applies to units of that kind: their own or an inherited one."""

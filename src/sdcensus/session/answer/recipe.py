@@ -76,6 +76,16 @@ class Compiled:
         one_part = all(len(parts) == 1 for chosen in self.filters for parts in chosen.parts)
         return self.terms == 1 and one_part and all(axis.whole for axis in self.axes)
 
+    def measured(self, policy: Policy) -> Compiled:
+        """The same as the policy answers it: rules are about records, answers may be weighted."""
+        measure = policy.answers
+        return replace(
+            self,
+            spec=self.spec.measured(measure, policy.schema),
+            watched=self.watched.measured(measure, policy.schema),
+            counted=self.counted.measured(measure, policy.schema),
+        )
+
 
 def compile_question(question: Question, policy: Policy) -> Compiled:
     """Check a question against the schema and find out what it needs.

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from sdcensus._version import __version__
-from sdcensus.errors import SpecError
+from sdcensus.errors import QuestionError, SpecError, told
 from sdcensus.methods.method import Method
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.policy.policy import Policy, UserRole
@@ -55,7 +55,12 @@ from sdcensus.session.policy import (
     ask,
     decide,
 )
-from sdcensus.session.protect.smallest_group import GroupRule, in_force, judging_method
+from sdcensus.session.protect.smallest_group import (
+    GroupRule,
+    in_force,
+    judging_method,
+    published_records,
+)
 from sdcensus.session.publish.products import spec_key
 
 #: How much memory published tables may take that are kept for the next question.
@@ -260,7 +265,7 @@ class TableService(Confidential):
         Raises:
             QuestionError: The question names something that does not exist.
         """
-        compiled = compile_question(question, self.policy)
+        compiled = self._compiled(question)
         limits = self.policy.role(role)
         verdict = ask(self.policy, compiled.spec, role=role, cells=compiled.cells)
         return Checked(
@@ -281,7 +286,7 @@ class TableService(Confidential):
         Raises:
             QuestionError: The question names something that does not exist.
         """
-        return compile_question(question, self.policy).watched
+        return self._compiled(question).watched
 
     def answer(
         self,
@@ -300,9 +305,7 @@ class TableService(Confidential):
         Raises:
             QuestionError: The question names something that does not exist.
         """
-        compiled = compile_question(question, self.policy)
-        if compiled.spec.of not in self._methods:
-            raise SpecError(f"Tables of {compiled.spec.of.plural} are not offered.")
+        compiled = self._compiled(question)
         ruling = self._ruling(compiled, role)
         limits = self.policy.role(role)
         answer = Answer(
@@ -318,6 +321,7 @@ class TableService(Confidential):
         )
         if ruling.verdict.outcome is Outcome.REFUSED:
             return answer
+        compiled = compiled.measured(self.policy)
         published, provenance = self._published(compiled.counted, progress)
         cells = answer_cells(compiled, published, ruling)
         cells = low_reliability(cells, self.policy.online_for(role).brackets)
@@ -334,6 +338,21 @@ class TableService(Confidential):
             parts=cells.parts,
             example=worked_example(compiled.axes, cells),
         )
+
+    def _compiled(self, question: Question) -> Compiled:
+        """The question against the schema, of units that are offered."""
+        compiled = compile_question(question, self.policy)
+        units = compiled.spec.of
+        if units not in self._methods or not self.policy.counts(units):
+            raise QuestionError(
+                told(
+                    "units.not-offered",
+                    "Tables of {units} are not offered.",
+                    units=units.many,
+                ),
+                place="of",
+            )
+        return compiled
 
     # ------------------------------------------------------------------------------ the policy
 
@@ -396,7 +415,9 @@ class TableService(Confidential):
             )
             table = protected.table.whole()
             progress("protecting", 1.0)
-            return CountedCells(table.published, table.flags), protected.provenance
+            own = protected.audit.cube.held_for("an answer")
+            records = published_records(self._methods[spec.of], own)
+            return CountedCells(table.published, table.flags, records), protected.provenance
 
         return self._cache.get(_kept_as(spec), make)
 

@@ -12,7 +12,7 @@ from sdcensus.model.policy.policy import UserRole
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity
-from sdcensus.model.spec.table_spec import Measure, TableSpec
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.risk.detection.findings import Findings
 from sdcensus.risk.differencing.differences import differences_between
 from sdcensus.risk.differencing.published_before import differences_with
@@ -74,8 +74,8 @@ def differences_of(
         try:
             if tabulate is None:
                 all_differences += differences_with(cube, [spec])[len(own) :]
-            elif spec.measure is Measure.COUNT:
-                all_differences += differences_between(cube, _counted(spec, tabulate))
+            else:
+                all_differences += differences_between(cube, _counted(spec.records, tabulate))
         except SdcensusError as error:
             left_out.append(f"Differences with {spec.title}: {error}")
     return tuple(findings for findings in all_differences if findings)
@@ -92,15 +92,12 @@ def budgets_of(
 ) -> tuple[LookBudget, ...]:
     """How often a table and the others together look at a cell of such units."""
     tables = [spec, *(other for other in others if other.of is spec.of)]
-    counted = [table for table in tables if table.measure is Measure.COUNT]
-    if not counted:
-        return ()
     words = scope or (
         f"This table and {len(others):,} other{'s' if len(others) > 1 else ''}"
         if others
         else "This table alone"
     )
-    return look_budget_of_tables(counted, scope=words)
+    return look_budget_of_tables(tables, scope=words)
 
 
 def budget_of_menu(

@@ -313,11 +313,20 @@ def _listed(table: AnyTable) -> NonZeroCells:
     return NonZeroCells(numbers.astype(np.uint64), published[numbers])
 
 
-def _judged(judge: CellMethod, cube: Cube) -> Table:
+def published_records(method: Method, cube: Cube) -> Int64 | None:
+    """Behind weighted counts, the numbers of records as they would be published; else ``None``.
+
+    Rules about few units are about these: a single record of a sample may stand for thousands.
+    """
+    if cube.spec.measure is Measure.COUNT:
+        return None
+    return _judged(method.first, cube).published
+
+
+def _judged(judge: Method, cube: Cube) -> Table:
     """What the rule reads: unweighted counts as the method publishes them; 0 for withheld ones."""
     if cube.spec.measure is not Measure.COUNT:
-        spec = replace(cube.spec, measure=Measure.COUNT, weight_decimals=0)
-        cube = Cube(spec, cube.origin, Accumulators(cube.count, cube.key))
+        cube = Cube(cube.spec.records, cube.origin, Accumulators(cube.count, cube.key))
     return judge.protect(cube).table.whole()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -19,9 +19,10 @@ from sdcensus.model.policy.policy import Policy, UserRole
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.table import AnyTable
 from sdcensus.model.spec.headings import joined
-from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.risk.looks.budget import LookBudget, look_budget_of_tables
 from sdcensus.session.census.census import Census
+from sdcensus.session.census.sample import refuse_unweighted_menu
 from sdcensus.session.policy.online import ask
 from sdcensus.session.policy.small_codes import undecided, undecided_lines
 from sdcensus.session.policy.verdict import Verdict
@@ -187,7 +188,9 @@ def recommend(
     wanted = RecommendedProduct.several(product)
     builder = RecommendedProduct.BUILDER in wanted
     progress("looking at areas", 0.0)
-    facts = facts_of(census)
+    facts = facts_of(census, measure=None if policy is None else policy.measure)
+    if policy is not None and builder:
+        refuse_unweighted_menu(census, policy)
     name = f"{census.schema.census.name}: {joined(wanted)}"
     base = policy or first_policy(census, facts, name, progress=progress)
     progress("counting looks", 0.0)
@@ -201,7 +204,7 @@ def recommend(
         standard_tables,
         census,
         facts,
-        chosen,
+        replace(chosen, measure=facts.measure),
         mean=MEAN_CELL if mean is None else mean,
         crossed=RecommendedProduct.PROGRAMME in wanted,
         most_areas=PRINTED_AREAS if wanted == (RecommendedProduct.REPORT,) else None,
@@ -214,13 +217,16 @@ def recommend(
         small = small_share(census, tables)
     if not tables:
         raise SpecError(_no_table(facts, chosen, given=policy is not None))
-    specs = [table.table.spec(census.schema) for table in tables]
+    specs = [table.table.spec(census.schema, Measure.COUNT) for table in tables]
     progress("choosing noise", 0.0)
     budgets = (*(() if menu is None else menu.budgets), *look_budget_of_tables(specs))
     choice = chosen_noise(census, chosen, specs, budgets, small, proposed=policy is None, menu=menu)
     noise, chosen = choice.noise, choice.policy
     smallest = suggested_smallest_group(census, noise.design.max_deviation)
-    plan = _plan(tables, noise, policy_file, own_group(chosen, smallest))
+    plan = replace(
+        _plan(tables, noise, policy_file, own_group(chosen, smallest)),
+        measure=None if census.schema.census.measure is facts.measure else facts.measure,
+    )
     progress("looking ahead", 0.0)
     both = ",".join([*wanted, RecommendedProduct.BUILDER])
     ahead = (

@@ -10,6 +10,7 @@ from sdcensus.model.plan.plan import Plan
 from sdcensus.model.policy.policy import Policy, UserRole
 from sdcensus.model.quantities import share_text
 from sdcensus.model.schema.identities import ties_of
+from sdcensus.model.vocabulary import Measure
 from sdcensus.risk.groups.broken_down import LARGEST_HOUSEHOLD
 from sdcensus.risk.looks.chance import large_variance
 from sdcensus.session.recommend.facts import Facts
@@ -56,6 +57,13 @@ def noise_words(noise: Noise) -> Iterator[str]:
 def policy_reasons(policy: Policy, facts: Facts, plan: Plan) -> Iterator[tuple[str, str]]:
     """Each rule of a policy, and of the plan beside it, with its reason."""
     limits, online, design = policy.limits, policy.online, policy.design
+    if facts.measure is Measure.WEIGHTED:
+        yield (
+            "weighted counts: estimates of how many there are, not of how many were asked",
+            f"the records are a weighted sample: {facts.units:,} {facts.of.plural} stand for"
+            f" {facts.stand_for or 0:,}. Cells are judged by records, since these can be found"
+            " again",
+        )
     if limits.dimensions is not None:
         own = policy.role(UserRole.PRODUCTION).dimensions
         office = "" if own in (None, limits.dimensions) else f" for users, {own} for the office"
