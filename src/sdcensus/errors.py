@@ -30,6 +30,18 @@ class Sentence(str):
     words: str = ""
     values: Mapping[str, Told] = MappingProxyType({})
 
+    def __deepcopy__(self, memo: object) -> Sentence:
+        return self
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _restored, (str(self), self.words, dict(self.values))
+
+
+def _restored(english: str, words: str, values: Mapping[str, Told]) -> Sentence:
+    sentence = Sentence(english)
+    sentence.words, sentence.values = words, MappingProxyType(values)
+    return sentence
+
 
 def told(words: str, english: str, /, **values: Told) -> Sentence:
     """A sentence with its places filled; lists have commas, whole figures no decimals.
@@ -154,7 +166,15 @@ class InputError(SdcensusError):
 
 
 class DataProblems(InputError):
-    """The census files do not fit the schema; every kind of problem is listed."""
+    """The census files do not fit the schema; every kind of problem is listed.
+
+    Attributes:
+        problems: What was found, for reports.
+    """
+
+    def __init__(self, text: str, problems: Iterable[object] = ()) -> None:
+        self.problems = tuple(problems)
+        super().__init__(text)
 
 
 class StoreError(SdcensusError):
@@ -196,9 +216,17 @@ class MissingExtra(SdcensusError):
 class UnknownName(SpecError):
     """A name is not among those that exist; the nearest ones are offered."""
 
-    def __init__(self, kind: str, name: str, *, known: Iterable[str], where: str = "") -> None:
+    def __init__(
+        self,
+        kind: str,
+        name: str,
+        *,
+        known: Iterable[str],
+        where: str = "",
+        hint: Sentence | None = None,
+    ) -> None:
         self.kind, self.name, self.known = kind, name, tuple(known)
-        what: str = unknown(kind, name, self.known)
+        what: str = unknown(kind, name, self.known, hint=hint)
         if isinstance(where, Sentence):
             what = told("within", "{where}: {what}", where=where, what=what)
         elif where:
@@ -206,7 +234,9 @@ class UnknownName(SpecError):
         super().__init__(what)
 
 
-def unknown(kind: str, name: str, known: Iterable[str], *, of: str = "") -> Sentence:
+def unknown(
+    kind: str, name: str, known: Iterable[str], *, of: str = "", hint: Sentence | None = None
+) -> Sentence:
     """Say that ``name`` does not exist and offer what does.
 
     Args:
@@ -214,6 +244,7 @@ def unknown(kind: str, name: str, known: Iterable[str], *, of: str = "") -> Sent
         name: The name.
         known: The names that exist.
         of: What the kind belongs to, as in "level of age".
+        hint: What helps better than names that are near.
 
     Examples:
         >>> unknown("variable", "sexx", ["sex", "age"])
@@ -226,6 +257,8 @@ def unknown(kind: str, name: str, known: Iterable[str], *, of: str = "") -> Sent
         what = told(f"{words}-of", english, kind=kind, of=of, name=name)
     else:
         what = told(words, "There is no {kind} {name!r}.", kind=kind, name=name)
+    if hint is not None:
+        return both(what, hint)
     return both(what, offered(names, get_close_matches(str(name), names, n=3, cutoff=0.5)))
 
 

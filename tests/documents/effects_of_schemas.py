@@ -489,6 +489,16 @@ EFFECTS: dict[str, Effect] = {
         ),
         refused="without",
     ),
+    "EntitySection.id_width": effect(
+        ('id = ["ed", "house"]', 'id = ["ed", "house"]\nid_width = [0, 9]'),
+    ),
+    "EntitySection.id_any_case": effect(
+        ('id = ["ed", "house"]', 'id = ["ed", "house"]\nid_any_case = true'),
+        base=schema(
+            **{"persons.csv": csv_text([{**one, "ed": one["ed"].lower()} for one in PERSONS])}
+        ),
+        refused="without",
+    ),
     # ------------------------------------------------------------------------------------ [keys]
     "KeyColumnSection.column": effect(('column = "key"', 'column = "other"'), base=KEYED),
     "KeyColumnSection.digits": effect(("digits = 4", "digits = 6"), base=FRACTIONS),
@@ -594,6 +604,11 @@ EFFECTS: dict[str, Effect] = {
         way=titles,
     ),
     "VariableSection.hierarchy": Effect({**HIERARCHY, "schema.toml": SCHEMA}, HIERARCHY, numbers),
+    "VariableSection.main": effect(
+        ('role = "geography"\n# another', 'role = "geography"\nmain = true\n# another'),
+        base=schema(('label = "Tenure"', 'label = "Tenure"\nrole = "geography"\n# another')),
+        way=words,
+    ),
     "VariableSection.map": effect(
         ('levels = ["parish"]', 'levels = ["parish"]\nmap = "areas.geojson"'),
         base=schema(**{"areas.geojson": MAP}),

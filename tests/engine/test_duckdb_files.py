@@ -461,7 +461,7 @@ def test_problems_are_all_reported_with_rows_and_without_values(tmp_path: Path) 
     assert "p.csv: hh + no: empty id in 1 record (row 5)" in words
     assert "p.csv: hh + no: id that cannot be used in 1 record (row 4)" in words
     assert "p.csv: tenure: differs within the unit in 1 record (row 3)" in words
-    assert "p.csv: hh: no parent record in 1 record (row 5)" in words
+    assert "p.csv: hh: empty link in 1 record (row 5)" in words
     assert "Anna" not in words
     assert "zz" not in words
 

@@ -46,6 +46,7 @@ from sdcensus.testing.small_census import SHAPES, SmallCensus
 from sdcensus.testing.stores import Units, write_store
 from sdcensus.testing.strategies import TableRequest, censuses_with_tables
 from tests.engine.test_shapes import census_of, tables
+from tests.regions import regions
 from tests.session.publish.plans import PROTECT, copy_of, new_office
 
 if TYPE_CHECKING:
@@ -248,6 +249,21 @@ def test_addresses_and_folders_are_opened_alike(spark: SparkSession, tmp_path: P
         sc.census.open_parquet((tmp_path / "nothing").as_uri(), engine="spark")
     with pytest.raises(SpecError, match="can be verified"):
         sc.census.open_parquet((tmp_path / "p").as_uri(), engine="spark", verify=True)
+
+
+def test_levels_that_share_their_codes(spark: SparkSession, tmp_path: Path) -> None:
+    by = ("home@region+province+commune", "work@province")
+    cubes = []
+    for unique, engine in ((False, "spark"), (True, "memory")):
+        folder = tmp_path / engine
+        census = regions(folder, unique=unique, people=200)
+        region = "r11" if unique else "11"
+        if engine == "spark":
+            sc.census.export(folder / "census.store", folder / "p")
+            census = sc.census.open_parquet(folder / "p", engine="spark", session=spark)
+        cube = census.tabulate(*by, universe=f"born@region == '{region}'").held_for("a test")
+        cubes.append(cube.count.tolist())
+    assert cubes[0] == cubes[1]
 
 
 def test_a_store_is_exported_for_as_long_as_it_is_asked(

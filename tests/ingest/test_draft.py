@@ -16,6 +16,7 @@ from sdcensus.documents.schema.document import read_schema
 from sdcensus.errors import InputError, OutputError
 from sdcensus.ingest.draft import DraftOptions, draft_schema
 from sdcensus.ingest.draft_words import kind_of_label
+from sdcensus.model.schema.id_forms import IdForm
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.source import FileFormat
 from sdcensus.model.schema.variable import CodeKind, EmptyField, Entity, Role, Variable
@@ -140,10 +141,8 @@ def test_numbers_in_an_id_get_a_width(tmp_path: Path) -> None:
     table = pa.table({"person_id": list(range(1, 301)), "sex": [1, 2, 1] * 100})
     pq.write_table(table, tmp_path / "people.parquet")
     schema = drafted(tmp_path, tmp_path / "people.parquet")
-    number = schema.variable("person_id")
-    assert number.role is Role.RECORD_ID
-    assert number.source is not None
-    assert number.source.width == 3
+    assert schema.variable("person_id").role is Role.RECORD_ID
+    assert schema.entity(Entity.PERSON).form == IdForm((3,))
 
 
 # ---------------------------------------------------------------- variables

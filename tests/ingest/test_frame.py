@@ -80,3 +80,77 @@ def test_wrong_frames_are_refused() -> None:
         sc.from_frame(table, key="sex")
     with pytest.raises(StoreError, match="no store on disk"):
         _ = sc.from_frame(table, key="key").store
+
+
+def keyed(**columns: list[object]) -> pandas.DataFrame:
+    size = len(next(iter(columns.values())))
+    return pandas.DataFrame({"sex": ["f"] * size, "key": [1] * size, **columns})
+
+
+@pytest.mark.parametrize(
+    ("weight", "words"),
+    [
+        (0.0, r"is 0, as kept with 6 decimals; leave out rows .* \(row 1\)"),
+        (1e-9, r"is 0, as kept with 6 decimals"),
+        (-2.5, r"is below 0; correct it.* \(row 1\)"),
+        (float("nan"), r"is empty or NaN; fill it.* \(row 1\)"),
+        (1e12, r"is above 9,007,199,254, .* divide all weights by a constant \(row 1\)"),
+        (float("inf"), r"is not a number"),
+    ],
+)
+def test_a_weight_that_is_none_says_why_and_where(weight: float, words: str) -> None:
+    for frame in (keyed(w=[1.0, weight, 2.0]), pa.table(keyed(w=[1.0, weight, 2.0]))):
+        with pytest.raises(InputError, match=words):
+            sc.from_frame(frame, key="key", weight="w")
+
+
+def test_all_kinds_of_wrong_weights_are_told_together() -> None:
+    frame = keyed(w=[0.0, -1.0, None, 1e12, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    with pytest.raises(InputError) as refusal:
+        sc.from_frame(frame, key="key", weight="w")
+    assert str(refusal.value).count("the weight ") == 4
+    assert "rows 0, 5, 6, 7, 8 and 1 more" in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("_T", "holds '_T', which is kept for totals (row 2, counted from 0). Leave totals out"),
+        ("_U", "holds '_U', which is kept for 'not stated' (row 2, counted from 0). Empty the"),
+        ("_Z", "holds '_Z', which is kept for 'not applicable' (row 2, counted from 0). Give it"),
+    ],
+)
+@pytest.mark.parametrize("empty", [None, "north"])
+def test_codes_that_tables_use_themselves_are_refused(
+    code: str, words: str, empty: str | None
+) -> None:
+    with pytest.raises(InputError) as refusal:
+        sc.from_frame(keyed(area=["north", empty, code]), key="key")
+    assert words in str(refusal.value)
+
+
+def test_two_columns_of_one_name_are_named() -> None:
+    frame = keyed(a=["x", "y"])
+    twice = pandas.concat([frame, frame[["a"]]], axis=1)
+    message = r"2 columns that are called 'a' \(columns 3 and 4\)"
+    with pytest.raises(InputError, match=message):
+        sc.from_frame(twice, key="key")
+    arrow = pa.Table.from_arrays(
+        [pa.array([1]), pa.array(["x"]), pa.array(["y"])], ["key", "a", "a"]
+    )
+    with pytest.raises(InputError, match="2 columns that are called 'a'"):
+        sc.from_frame(arrow, key="key")
+    with pytest.raises(InputError, match="'a' is named twice, in 'variables'"):
+        sc.from_frame(frame, key="key", variables=["a", "a"])
+    with pytest.raises(InputError, match="'a' is named twice, in 'variables' and in 'weight'"):
+        sc.from_frame(frame, key="key", variables=["a"], weight="a")
+
+
+def test_what_arrow_cannot_hold_is_an_error_of_ours() -> None:
+    with pytest.raises(InputError, match="cannot be handed over"):
+        sc.from_frame(keyed(a=["x", 1]), key="key")
+
+
+def test_nan_is_no_value() -> None:
+    census = sc.from_frame(pa.table({"key": [1, 2], "a": [1.5, float("nan")]}), key="key")
+    assert [code.code for code in census.schema.variable("a").codes] == ["1.5", "_U"]

@@ -14,7 +14,7 @@ from sdcensus.report.publication.notes import NotedTable, PublicationNotes, note
 from sdcensus.utility.evaluation import EvaluationRow, Stage, StageFigures
 
 NOTES = PublicationNotes(
-    census="Census <2021>",
+    census=Text.of("Census <2021>"),
     office=Text.of({"en": "Office & Sons", "es": "Oficina"}),
     legal_basis=Text.of({"en": "Act 12"}),
     contact="ask@example.org",

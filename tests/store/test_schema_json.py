@@ -14,7 +14,6 @@ from hypothesis import given, strategies as st
 
 from sdcensus.errors import StoreError
 from sdcensus.model.schema.code_lists import (
-    Node,
     grid_codes,
     interval_level,
     nested_hierarchies,
@@ -38,6 +37,7 @@ from sdcensus.model.schema.schema import (
     UnitIdentity,
 )
 from sdcensus.model.schema.source import FileFormat, FileSource
+from sdcensus.model.schema.tree_rows import Node
 from sdcensus.model.schema.variable import (
     Code,
     CodeKind,

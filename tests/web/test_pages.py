@@ -24,7 +24,8 @@ MADE = re.compile(r'["`]((?:pages|commands|staff)\.[a-z_.0-9]*)(?:" ~|\$\{)')
 
 
 def source() -> str:
-    return "\n".join(path.read_text(encoding="utf-8") for path in (*SCRIPTS, *TEMPLATES))
+    paths = (*SCRIPTS, *TEMPLATES, WEB / "reading.py")
+    return "\n".join(path.read_text(encoding="utf-8") for path in paths)
 
 
 def test_every_key_of_the_pages_has_a_text() -> None:

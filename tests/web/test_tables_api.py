@@ -37,7 +37,7 @@ def test_a_table_tells_everything_about_itself(place: Place) -> None:
     assert set(about) == {
         *("question", "link", "hash", "cells", "limit", "variables", "most_variables"),
         *("outcome", "areas", "withheld", "reasons", "remedies", "parts", "weak"),
-        *("example", "own_groups", "versions"),
+        *("none_below", "example", "own_groups", "versions"),
     }
     assert about["question"] == QUESTION
     assert (about["cells"], about["variables"], about["outcome"]) == (24, 2, "allowed")
@@ -86,10 +86,12 @@ def test_every_form_can_be_downloaded_under_a_name(place: Place, name: str) -> N
     assert answer.status_code == 200
     check_headers(answer)
     assert answer.headers["content-language"] == "en"
-    if name == "json-stat":
-        assert "content-disposition" not in answer.headers
-        return
-    assert answer.headers["content-disposition"].startswith('attachment; filename="persons-area')
+    # JSON can be looked at in a browser; it has a name all the same.
+    kind = "inline" if name == "json-stat" else "attachment"
+    said = answer.headers["content-disposition"]
+    assert said.startswith(f'{kind}; filename="persons-area')
+    endings = {"json-stat": ".json", "csv": ".csv", "px": ".px"}
+    assert said.endswith(f'{endings.get(name, "")}"')
     if name.endswith("-zip"):
         assert len(zipfile.ZipFile(io.BytesIO(answer.content)).namelist()) > 1
     if name == "parquet":

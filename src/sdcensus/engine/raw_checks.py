@@ -5,7 +5,7 @@ Every check first counts, which is cheap; only where something is wrong are the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -13,7 +13,7 @@ import pyarrow as pa
 from sdcensus.engine.raw_encoding import Encoding
 from sdcensus.engine.raw_files import RawFile
 from sdcensus.engine.raw_frames import FrameReference, Frames, WantedColumns
-from sdcensus.engine.raw_query import FileQuery, column_of
+from sdcensus.engine.raw_query import FileQuery, IdPart, column_of
 from sdcensus.model.schema.file_problems import Problem, ProblemKind
 from sdcensus.model.schema.schema import KeyColumn, Schema
 from sdcensus.model.schema.variable import Entity, Variable
@@ -42,7 +42,8 @@ class Checks:
         columns = frames.id_columns(entity)
         label = " + ".join(columns)
         own_id = frames.id_of(query, entity)
-        bad = _bad(frames, query, entity, columns)
+        parts = frames.id_parts(entity)
+        bad = _bad(query, parts)
         problems = self._wrong(frames, query, f"{own_id} IS NULL", ProblemKind.EMPTY_ID, label)
         problems += self._wrong(
             frames, query, f"{own_id} IS NOT NULL AND ({bad})", ProblemKind.BAD_ID, label
@@ -52,14 +53,42 @@ class Checks:
             " GROUP BY id HAVING count(*) > 1"
         )
         if self._count(f"SELECT count(*) FROM ({again}) AS again", frames):
-            rows = query.sql({"id": own_id, **_WHERE}, numbered=True)
+            written = query.written_id(parts)
+            rows = query.sql({"id": own_id, "written": written, **_WHERE}, numbered=True)
             times = (
-                "SELECT part, row, row_number() OVER (PARTITION BY id ORDER BY part, row) AS time"
+                "SELECT part, row, row_number() OVER unit AS time,"
+                " written IS DISTINCT FROM first_value(written) OVER unit AS otherwise"
                 f" FROM ({rows}) AS unit WHERE id IS NOT NULL"
+                " WINDOW unit AS (PARTITION BY id ORDER BY part, row)"
             )
-            twice = f"SELECT part, row FROM ({times}) AS unit WHERE time > 1"
+            twice = f"SELECT part, row FROM ({times}) AS unit WHERE time > 1 AND NOT otherwise"
             problems += self._located(frames, query.file, twice, ProblemKind.DUPLICATE_ID, label)
+            problems += self.spellings(entity)
         return problems
+
+    def spellings(self, entity: Entity) -> list[Problem]:
+        """Rows whose ids of a kind are one only in the form that the schema declares."""
+        if not self._schema.entity(entity).form.declared:
+            return []
+        frames = self._frames()
+        query = frames.query(entity)
+        parts = frames.id_parts(entity)
+        identity = {"id": query.id(parts), "written": query.written_id(parts)}
+        several = (
+            f"SELECT id FROM ({query.sql(identity)}) AS unit WHERE id IS NOT NULL GROUP BY id"
+            " HAVING count(DISTINCT written) > 1"
+        )
+        if not self._count(f"SELECT count(*) FROM ({several}) AS several", frames):
+            return []
+        rows = query.sql({**identity, **_WHERE}, numbered=True)
+        compared = (
+            "SELECT *, first_value(written) OVER unit AS first, row_number() OVER unit AS time"
+            f" FROM ({rows}) AS unit WHERE id IN ({several})"
+            " WINDOW unit AS (PARTITION BY id ORDER BY part, row)"
+        )
+        wrong = f"SELECT part, row FROM ({compared}) AS unit WHERE time = 1 OR written != first"
+        label = " + ".join(part.column for part in parts)
+        return self._located(frames, query.file, wrong, ProblemKind.SAME_ID, label)
 
     def links(self, entity: Entity, parent: Entity) -> list[Problem]:
         """Links of a kind of unit: there, usable, and leading to a record."""
@@ -68,11 +97,11 @@ class Checks:
         columns = frames.link_columns(entity, parent)
         label = " + ".join(columns)
         link = frames.link_of(query, entity, parent)
-        bad = _bad(frames, query, entity, columns)
+        bad = _bad(query, frames.link_parts(entity, parent))
         problems: list[Problem] = []
         spec = self._schema.entity(entity)
         if parent is spec.within and not spec.optional:
-            problems += self._wrong(frames, query, f"{link} IS NULL", ProblemKind.ORPHAN, label)
+            problems += self._wrong(frames, query, f"{link} IS NULL", ProblemKind.EMPTY_LINK, label)
         problems += self._wrong(
             frames, query, f"{link} IS NOT NULL AND ({bad})", ProblemKind.BAD_ID, label
         )
@@ -203,7 +232,5 @@ class Checks:
         return Frames(self._schema, self._files)
 
 
-def _bad(frames: Frames, query: FileQuery, entity: Entity, columns: tuple[str, ...]) -> str:
-    widths = frames.widths(entity, columns)
-    parts = [query.bad_part(column, width) for column, width in zip(columns, widths, strict=True)]
-    return " OR ".join(parts)
+def _bad(query: FileQuery, parts: Sequence[IdPart]) -> str:
+    return " OR ".join(query.bad_part(part) for part in parts)

@@ -18,7 +18,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sdcensus.engine.raw_files import Parameters, RawFile
-from sdcensus.model.schema.encoding import NO_VALUE, CodeEncoder, Trouble, fixed_point
+from sdcensus.model.schema.encoding import (
+    NO_VALUE,
+    CodeEncoder,
+    Trouble,
+    fixed_point,
+    weight_trouble,
+)
 from sdcensus.model.schema.file_problems import ProblemKind, problem_of
 from sdcensus.model.schema.schema import GridSpec
 from sdcensus.model.schema.variable import Role, Variable
@@ -172,8 +178,8 @@ def _amount(
     if position >= 0 and variable.codes[position].is_missing:
         return NO_VALUE
     amount = fixed_point(text, variable.decimals, decimal_mark=decimal_mark)
-    if variable.role is Role.WEIGHT and not isinstance(amount, Trouble) and amount <= 0:
-        return Trouble.OUT_OF_RANGE
+    if variable.role is Role.WEIGHT and not isinstance(amount, Trouble):
+        return weight_trouble(amount) or amount
     return amount
 
 

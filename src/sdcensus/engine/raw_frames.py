@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from sdcensus.engine.raw_files import Parameters, RawFile
 from sdcensus.engine.raw_query import (
     FileQuery,
+    IdPart,
     key_function,
     leaf_name,
     link_name,
@@ -94,7 +95,11 @@ class Frames:
 
     def id_of(self, query: FileQuery, entity: Entity) -> str:
         """The id of a kind of unit, in the file that shows its units."""
-        return query.id(self.id_columns(entity), self.widths(entity, self.id_columns(entity)))
+        return query.id(self.id_parts(entity))
+
+    def id_parts(self, entity: Entity) -> list[IdPart]:
+        """The parts of the id of a kind of unit, in the file that shows its units."""
+        return self._parts(entity, entity, self.id_columns(entity))
 
     def id_columns(self, entity: Entity) -> tuple[str, ...]:
         """The columns that hold the id of a kind of unit, in the file that shows its units."""
@@ -103,8 +108,11 @@ class Frames:
 
     def link_of(self, query: FileQuery, entity: Entity, parent: Entity) -> str:
         """The id of a parent, in the file that shows the units of a kind."""
-        columns = self.link_columns(entity, parent)
-        return query.id(columns, self.widths(entity, columns))
+        return query.id(self.link_parts(entity, parent))
+
+    def link_parts(self, entity: Entity, parent: Entity) -> list[IdPart]:
+        """The parts of the id of a parent, in the file that shows the units of a kind."""
+        return self._parts(entity, parent, self.link_columns(entity, parent))
 
     def link_columns(self, entity: Entity, parent: Entity) -> tuple[str, ...]:
         """The columns that name a parent, in the file that shows the units of a kind."""
@@ -114,8 +122,8 @@ class Frames:
             return spec.link or above.id
         return _named_by(home, above)
 
-    def widths(self, entity: Entity, columns: Sequence[str]) -> list[int | None]:
-        """The declared widths of columns in the file that shows the units of a kind."""
+    def _parts(self, entity: Entity, named: Entity, columns: Sequence[str]) -> list[IdPart]:
+        """Columns in the file that shows the units of a kind, as parts of an id of another."""
         home = self.home(entity)
         file = next(file.name for file in self.schema.files if file.entity is home)
         declared = {
@@ -123,7 +131,11 @@ class Frames:
             for variable in self.schema.variables
             if variable.source is not None and variable.source.file == file
         }
-        return [declared.get(column) for column in columns]
+        form = self.schema.entity(named).form
+        return [
+            IdPart(column, declared.get(column), form.width(at), form.any_case)
+            for at, column in enumerate(columns)
+        ]
 
     def frame(self, entity: Entity, wanted: WantedColumns) -> str:
         """A query with a row for each unit of a kind."""

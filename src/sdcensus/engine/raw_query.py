@@ -1,16 +1,18 @@
 """Expressions over the rows of one raw file, in SQL.
 
-Ids are those of the loader: trimmed text, joined by ``|``, numbers padded to their declared width;
-an id with an empty part is no id.
+Ids are those of the loader: trimmed text, joined by ``|``, numbers padded to their declared width,
+all of it in the form that the schema declares; an id with an empty part is no id.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from sdcensus.engine.raw_files import Parameters, RawFile, RawFileKind
 from sdcensus.engine.sql import DUCKDB
 from sdcensus.errors import InputError, SpecError
+from sdcensus.model.schema.id_forms import EMPTY_FRACTION, LARGEST_FLOAT_ID, WHOLE_NUMBER
 from sdcensus.model.schema.schema import GridSpec, Schema
 from sdcensus.model.schema.variable import Entity, Variable
 
@@ -18,6 +20,24 @@ from sdcensus.model.schema.variable import Entity, Variable
 BLANKS = "".join(chr(code) for code in range(0x10000) if chr(code).isspace())
 #: The function from a decimal key of another tool to our integer.
 DECIMAL_KEY = "decimal_key"
+_SMALL = "abcdefghijklmnopqrstuvwxyz"
+
+
+@dataclass(frozen=True, slots=True)
+class IdPart:
+    """One part of an id: its column, how wide numbers of it are written, and its form.
+
+    Attributes:
+        column: The column.
+        width: How many digits a column that is stored as a number has as text, if declared.
+        fill: How many digits a whole number has in the form of the id; 0 for "as written".
+        any_case: Whether small and capital letters are the same.
+    """
+
+    column: str
+    width: int | None = None
+    fill: int = 0
+    any_case: bool = False
 
 
 def key_function(entity: Entity) -> str:
@@ -74,40 +94,62 @@ class FileQuery:
         )
         return relation
 
-    def id(self, columns: Sequence[str], widths: Sequence[int | None]) -> str:
+    def id(self, parts: Sequence[IdPart]) -> str:
         """The id in some columns; null if a part of it is empty."""
-        parts = [self.part(column, width) for column, width in zip(columns, widths, strict=True)]
-        return f"({' || chr(124) || '.join(parts)})"
+        return f"({' || chr(124) || '.join(self.part(part) for part in parts)})"
 
-    def part(self, column: str, width: int | None) -> str:
-        """One part of an id as text; null where it is empty."""
-        kind = self.file.kind(column)
-        name = self.column(column)
+    def written_id(self, parts: Sequence[IdPart]) -> str:
+        """The id as the file writes it, whatever form it is compared in."""
+        return f"({' || chr(124) || '.join(self._written(part) for part in parts)})"
+
+    def part(self, part: IdPart) -> str:
+        """One part of an id in its form; null where it is empty."""
+        text = self._written(part)
+        if part.fill:
+            digits = f"ltrim(regexp_replace({text}, '{EMPTY_FRACTION}', ''), '0')"
+            # lpad would cut off what is too long.
+            wide = f"CAST(greatest({part.fill:d}, length({digits})) AS INTEGER)"
+            whole = f"regexp_matches({text}, '{WHOLE_NUMBER}')"
+            text = f"(CASE WHEN {whole} THEN lpad({digits}, {wide}, '0') ELSE {text} END)"
+        return f"translate({text}, '{_SMALL}', '{_SMALL.upper()}')" if part.any_case else text
+
+    def _written(self, part: IdPart) -> str:
+        kind = self.file.kind(part.column)
+        name = self.column(part.column)
         if kind is RawFileKind.TEXT:
             if not self._blanks:
                 self._blanks = self._parameters.add(BLANKS)
             return f"nullif(trim({name}, {self._blanks}), '')"
-        if width is None or kind is RawFileKind.DECIMAL:
+        if kind is RawFileKind.DECIMAL and part.fill:
+            return name
+        if (part.width is None and not part.fill) or kind is RawFileKind.DECIMAL:
             what = "decimal numbers" if kind is RawFileKind.DECIMAL else "numbers"
             raise InputError(
-                f"{self.file.name}: the id column {column!r} holds {what}, whose text is not fixed."
-                f' Declare how wide it is written: [variable.{column}] role = "record-id", width ='
-                " 4; or store it as text."
+                f"{self.file.name}: the id column {part.column!r} holds {what}, whose text is not"
+                " fixed. Declare how many digits it has, in the entry of the units that it"
+                " identifies: id_width = 4 (a list with a number for each column of the id); or"
+                f" store {part.column!r} as text."
             )
-        whole = name if kind is RawFileKind.INTEGER else f"CAST({name} AS BIGINT)"
-        # lpad would cut off what is too long.
-        text = f"CAST({whole} AS VARCHAR)"
-        return f"lpad({text}, CAST(greatest({width:d}, length({text})) AS INTEGER), '0')"
+        # What is too large for an id is found by its own check, whatever its text.
+        whole = name if kind is RawFileKind.INTEGER else f"TRY_CAST({name} AS BIGINT)"
+        text = f"coalesce(CAST({whole} AS VARCHAR), CAST({name} AS VARCHAR))"
+        if part.width is None:
+            return text
+        return f"lpad({text}, CAST(greatest({part.width:d}, length({text})) AS INTEGER), '0')"
 
-    def bad_part(self, column: str, width: int | None) -> str:
+    def bad_part(self, part: IdPart) -> str:
         """Whether a part of an id cannot be used."""
-        part = self.part(column, width)
-        wrong = f"contains({part}, chr(124)) OR starts_with({part}, '-')"
-        if self.file.kind(column) is not RawFileKind.TEXT and width is not None:
-            wrong += f" OR length({part}) > {width:d}"
-        if self.file.kind(column) is RawFileKind.FLOAT:
-            name = self.column(column)
-            wrong += f" OR {name} != trunc({name})"
+        text, kind = self._written(part), self.file.kind(part.column)
+        wrong = f"contains({text}, chr(124)) OR starts_with({text}, '-')"
+        if kind is not RawFileKind.TEXT and part.width is not None:
+            wrong += f" OR length({text}) > {part.width:d}"
+        if part.fill:
+            compared = self.part(part)
+            wide = f"length({compared}) > {part.fill:d}"
+            wrong += f" OR (regexp_matches({compared}, '{WHOLE_NUMBER}') AND {wide})"
+        if kind is RawFileKind.FLOAT:
+            name = self.column(part.column)
+            wrong += f" OR {name} != trunc({name}) OR abs({name}) > {LARGEST_FLOAT_ID:d}"
         return f"coalesce({wrong}, false)"
 
     def key(self, column: str, digits: int | None) -> str:

@@ -272,6 +272,7 @@ class FileRecords(Confidential):
                 once(("links", child, parent), partial(checks.links, child, parent))
             if origin is not None:
                 once(("links", origin, kind), partial(checks.links, origin, kind))
+                once(("spellings", kind), partial(checks.spellings, kind))
                 described: list[Variable | Entity] = [*parents]
                 described += [variable for variable in variables if variable.entity is kind]
                 for about in described:

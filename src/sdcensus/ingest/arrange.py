@@ -10,16 +10,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.ingest.encode import ranked_digests
+from sdcensus.ingest.id_parts import LinkMatches, form_adviser, part_after, ranked_digests
 from sdcensus.ingest.reading import ColumnParts
 from sdcensus.kernels.cells.sparse import sort_cells
 from sdcensus.kernels.cells.tabulate import NO_ROW, inherit
 from sdcensus.kernels.keys.links import RowIndex
 from sdcensus.kernels.keys.record_keys import record_keys
 from sdcensus.model.progress import Progress
-from sdcensus.model.schema.file_problems import ProblemKind, ProblemLog
+from sdcensus.model.schema.file_problems import Adviser, ProblemKind, ProblemLog
+from sdcensus.model.schema.id_forms import LinkRule
+from sdcensus.model.schema.remedies import link_adviser
 from sdcensus.model.schema.schema import Schema
-from sdcensus.model.schema.variable import Entity, Variable, smallest_width
+from sdcensus.model.schema.variable import Entity, EntitySpec, Variable, smallest_width
 from sdcensus.store.manifest import DIGEST_COLUMN, KEY_COLUMN, link_column, value_column
 from sdcensus.store.writer import StoreWriter
 
@@ -39,6 +41,7 @@ class ArrangedRecords:
         rows: For a derived entity, the row of the parts that speaks for each record.
         digests: The digest of each record, in the order of the parts (or of ``rows``).
         links: The row of each parent in the parent's own ``Records``, before ordering.
+        matches: How the links to each kind that has records of its own were found.
         order: Which record comes at each place of the store.
         place: At which place of the store each record comes.
     """
@@ -47,6 +50,7 @@ class ArrangedRecords:
     digests: npt.NDArray[np.uint64]
     rows: UInt32 | None = None
     links: dict[Entity, UInt32] = field(default_factory=dict)
+    matches: dict[Entity, LinkMatches] = field(default_factory=dict)
     order: UInt32 = field(default_factory=lambda: np.zeros(0, np.uint32))
     place: UInt32 = field(default_factory=lambda: np.zeros(0, np.uint32))
 
@@ -81,13 +85,14 @@ def link_records(
         origin = schema.entity(entity).derived_from
         if origin is not None:
             records[entity], members[origin, entity] = _derive(parts[origin], entity)
+            _check_one_spelling(schema, entity, records[entity], members[origin, entity], log)
         elif entity in parts:
             spec = schema.entity(entity)
             digests = parts[entity].read(DIGEST_COLUMN)
             if spec.from_content:
                 digests = ranked_digests(digests, secret=secret, tag=entity.tag)
             records[entity] = ArrangedRecords(parts[entity], digests)
-            _check_unique(records[entity], spec.id, log)
+            _check_unique(records[entity], spec, log)
     for entity, own in records.items():
         for parent in schema.parents(entity):
             if parent in records:
@@ -99,20 +104,55 @@ def link_records(
     return records
 
 
-def _check_unique(records: ArrangedRecords, columns: tuple[str, ...], log: ProblemLog) -> None:
+def _check_unique(records: ArrangedRecords, spec: EntitySpec, log: ProblemLog) -> None:
     first = RowIndex(records.digests).first
     again = np.flatnonzero((first != np.arange(first.size)) & (records.digests != 0))
-    _add_by_file(log, ProblemKind.DUPLICATE_ID, records.parts, again, " + ".join(columns))
+    column = " + ".join(spec.id)
+    if again.size and spec.form.declared:
+        written = records.parts.read(part_after(DIGEST_COLUMN, LinkRule.AS_WRITTEN))
+        differs = written[again] != written[first[again]]
+        _add_pairs(log, records.parts, first[again[differs]], again[differs], column)
+        again = again[~differs]
+    _add_by_file(log, ProblemKind.DUPLICATE_ID, records.parts, again, column)
+
+
+def _check_one_spelling(
+    schema: Schema, entity: Entity, own: ArrangedRecords, member: UInt32, log: ProblemLog
+) -> None:
+    """Rows of one derived unit write its id alike: else two units may have become one."""
+    spec = schema.entity(entity)
+    origin = schema.entity(spec.derived_from or entity)
+    if not spec.form.declared or own.rows is None:
+        return
+    written = own.parts.read(part_after(link_column(entity), LinkRule.AS_WRITTEN))
+    held = np.flatnonzero(member != NO_ROW)
+    speaker = own.rows[member[held]]
+    differs = written[held] != written[speaker]
+    columns = origin.link if origin.within is entity and origin.link else spec.id
+    _add_pairs(log, own.parts, speaker[differs], held[differs], " + ".join(columns))
+
+
+def _add_pairs(
+    log: ProblemLog, parts: ColumnParts, one: Integers, other: Integers, column: str
+) -> None:
+    """Report rows whose ids are the same only in the form that the schema declares."""
+    rows = np.unique(np.concatenate([one, other]).astype(np.int64))
+    _add_by_file(log, ProblemKind.SAME_ID, parts, rows, column)
 
 
 def _add_by_file(
-    log: ProblemLog, kind: ProblemKind, parts: ColumnParts, rows: Integers, column: str
+    log: ProblemLog,
+    kind: ProblemKind,
+    parts: ColumnParts,
+    rows: Integers,
+    column: str,
+    adviser: Adviser | None = None,
 ) -> None:
     """Report rows of the parts as rows of the files that they come from."""
     starts = np.array([first for _, first, _ in parts.pieces], dtype=np.int64)
     piece = np.searchsorted(starts, rows, side="right") - 1
     for at, (name, first, number) in enumerate(parts.pieces):
-        log.add(kind, name, column, rows[piece == at] - first + number)
+        log.add(kind, name, column, rows[piece == at] - first + number, adviser=adviser)
 
 
 def _derive(parts: ColumnParts, entity: Entity) -> tuple[ArrangedRecords, UInt32]:
@@ -142,14 +182,57 @@ def _link(
     wanted = own.column(_link_part(own, entity, parent))
     row = RowIndex(records[parent].digests).find(wanted)
     row[wanted == 0] = NO_ROW
+    own.matches[parent] = _matches(schema, entity, parent, records, row)
     orphans = np.flatnonzero((row == NO_ROW) & (wanted != 0))
     spec = schema.entity(entity)
     # The rows that a unit is derived from speak for themselves where they link to the same kind.
     if spec.derived_from is None or parent not in schema.parents(spec.derived_from):
         rows = orphans if own.rows is None else own.rows[orphans]
         columns = spec.link or schema.entity(parent).id
-        _add_by_file(log, ProblemKind.ORPHAN, own.parts, rows, " + ".join(columns))
+        usual = link_adviser(schema, entity, parent, ProblemKind.ORPHAN)
+        adviser = form_adviser(schema, entity, parent, usual)
+        place = " + ".join(columns)
+        _add_by_file(log, ProblemKind.ORPHAN, own.parts, rows, place, adviser)
     return row
+
+
+def _matches(
+    schema: Schema,
+    entity: Entity,
+    parent: Entity,
+    records: dict[Entity, ArrangedRecords],
+    row: UInt32,
+) -> LinkMatches:
+    """By which rules the links from one kind to another were found."""
+    own, above = records[entity], records[parent]
+    form = schema.entity(parent).form
+    part = _link_part(own, entity, parent)
+    found = np.flatnonzero(row != NO_ROW)
+    matches: list[tuple[LinkRule, int]] = []
+    for rule in form.rules[:-1]:
+        mine = own.column(part_after(part, rule))[found]
+        theirs = above.column(part_after(_id_part(above, parent), rule))[row[found]]
+        same = mine == theirs
+        matches.append((rule, int(same.sum())))
+        found = found[~same]
+    matches.append((form.rules[-1], found.size))
+    named = int((own.column(part) != 0).sum())
+    spec = schema.entity(entity)
+    return LinkMatches(
+        child=entity,
+        parent=parent,
+        columns=spec.link or schema.entity(parent).id,
+        form=form,
+        matches=tuple(matches),
+        unmatched=named - sum(count for _, count in matches),
+        unnamed=own.size - named,
+        alone=above.size - np.unique(row[row != NO_ROW]).size,
+    )
+
+
+def _id_part(records: ArrangedRecords, entity: Entity) -> str:
+    """The column of the parts with the digests of the records themselves."""
+    return DIGEST_COLUMN if records.rows is None else link_column(entity)
 
 
 def _link_part(own: ArrangedRecords, entity: Entity, parent: Entity) -> str:

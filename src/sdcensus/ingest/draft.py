@@ -21,10 +21,10 @@ from sdcensus.ingest.dictionaries.opening import (
     is_table,
     open_dictionary,
 )
-from sdcensus.ingest.draft_columns import Profile, identifying, profiles_of
-from sdcensus.ingest.draft_guesses import concepts, may_identify_units
+from sdcensus.ingest.draft_columns import Profile, profiles_of
+from sdcensus.ingest.draft_links import entity_by_columns, link_files
 from sdcensus.ingest.draft_text import DraftFile, SchemaWriter
-from sdcensus.ingest.draft_words import Concept, entity_named
+from sdcensus.ingest.draft_words import entity_named
 from sdcensus.ingest.readers import open_reader
 from sdcensus.ingest.readers.csdb import read_csdb_dictionary
 from sdcensus.ingest.readers.dcf import read_dictionary
@@ -87,8 +87,7 @@ def draft_schema(
     opened = _opened(paths, options)
     matches = _described(opened, options)
     files = _named(opened)
-    for file in files:
-        file.id = _id_of(file, files)
+    link_files(files)
     if matches is None:
         writer = SchemaWriter(folder_out, [options.language or "en"])
         text = writer.schema(files)
@@ -249,11 +248,10 @@ def _named(files: list[DraftFile]) -> list[DraftFile]:
             continue
         likely = entity_named(file.title)
         if likely not in free:
-            about = {concept for profile in file.profiles.values() for concept in concepts(profile)}
-            is_person = bool({Concept.SEX, Concept.AGE} & about) or len(files) == 1
-            likely = Entity.PERSON if is_person else Entity.HOUSEHOLD
+            likely = Entity.PERSON if len(files) == 1 else entity_by_columns(file)
             file.notes.append("guessed: which units the rows are.")
-        file.entity = likely if likely in free else free[0]
+        usual = (entity for entity in (likely, Entity.HOUSEHOLD, Entity.DWELLING, *free))
+        file.entity = next(entity for entity in usual if entity in free)
         file.name = file.entity.value
         free.remove(file.entity)
     if any(file.source.record is None for file in left_out):
@@ -267,24 +265,6 @@ def _named(files: list[DraftFile]) -> list[DraftFile]:
             f"Records left out: {', '.join(draft_file.title for draft_file in left_out)}."
         )
     return kept
-
-
-def _id_of(file: DraftFile, files: list[DraftFile]) -> list[str]:
-    """The columns that identify a record: if possible, those of what holds it and some more."""
-    candidates = [name for name, profile in file.profiles.items() if may_identify_units(profile)]
-    order = list(Entity)
-    above = [
-        draft_file
-        for draft_file in files
-        if order.index(draft_file.entity) > order.index(file.entity)
-    ]
-    for other in sorted(above, key=lambda one: order.index(one.entity)):
-        shared = other.id or _id_of(other, files)
-        if shared and set(shared) <= set(candidates):
-            columns = identifying(file.reader, candidates, shared)
-            if columns and len(columns) > len(shared):
-                return columns
-    return identifying(file.reader, candidates)
 
 
 # ---------------------------------------------------------------- writing

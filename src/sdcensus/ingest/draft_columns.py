@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sdcensus.ingest.draft_words import MISSING_TEXTS
 from sdcensus.ingest.readers import ColumnKind, Reader, SourceColumn
 
 #: A column with more different values than this is no code list.
@@ -26,6 +27,8 @@ _WHOLE = r"^-?[0-9]{1,18}$"
 _NUMBER = r"^-?[0-9]{1,15}([.,][0-9]+)?$"
 _COMMA = r"^-?[0-9]{1,15},[0-9]+$"
 _FRACTION = r"[.,]([0-9]+)$"
+_WRITTEN_AS_DECIMAL = r"^(-?[0-9]{1,15})[.]0$"
+_MISSING_TEXTS = pa.array(sorted(MISSING_TEXTS))
 
 
 @dataclass(slots=True)
@@ -33,7 +36,9 @@ class Profile:
     """One column: what the file says about it, and what its values look like.
 
     ``counts`` has each different value with the number of its rows, and is ``None`` for columns
-    with very many; nothing here is shown to anybody.
+    with very many; nothing here is shown to anybody. ``missing_texts`` are those among the values
+    that say "no value" (``NA``), for which a column of numbers is one all the same: all but
+    ``counts``, ``rows`` and ``empty`` is about the other values.
     """
 
     column: SourceColumn
@@ -46,6 +51,7 @@ class Profile:
     shortest: int = 10**9
     longest: int = 0
     counts: dict[str, int] | None = field(default_factory=dict)
+    missing_texts: dict[str, int] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -64,8 +70,18 @@ class Profile:
         text = pc.utf8_trim_whitespace(text.drop_null())
         text = text.filter(pc.not_equal(text, ""))
         self.empty += len(array) - len(text)
-        if not len(text):
-            return
+        # Every value is looked at once, however many rows have it.
+        distinct = pc.value_counts(text)
+        values, rows = distinct.field("values"), distinct.field("counts")
+        if self.number:  # data frames write codes as 1.0 as soon as one is missing
+            values = pc.replace_substring_regex(values, _WRITTEN_AS_DECIMAL, r"\1")
+        self._count(values, rows)
+        values = self._without_missing(values, rows)
+        if len(values):
+            self._look_at(values)
+
+    def _look_at(self, text: pa.Array) -> None:
+        """What values that say something look like."""
         lengths = pc.min_max(pc.utf8_length(text)).as_py()
         self.shortest = min(self.shortest, lengths["min"])
         self.longest = max(self.longest, lengths["max"])
@@ -78,19 +94,26 @@ class Profile:
                     pc.struct_field(pc.extract_regex(text, _FRACTION.replace("(", "(?P<d>")), "d")
                 )
                 self.decimals = max(self.decimals, pc.max(digits).as_py() or 0)
-        if self.counts is not None:
-            self._count(text)
 
-    def _count(self, text: pa.Array) -> None:
+    def _without_missing(self, values: pa.Array, rows: pa.Array) -> pa.Array:
+        """The values that say something; of the others, the rows are counted."""
+        if not self.number:  # a text among others
+            return values
+        absent = pc.is_in(pc.utf8_lower(values), value_set=_MISSING_TEXTS)
+        pairs = zip(values.filter(absent).to_pylist(), rows.filter(absent).to_pylist(), strict=True)
+        for value, count in pairs:
+            self.missing_texts[value] = self.missing_texts.get(value, 0) + count
+        return values.filter(pc.invert(absent))
+
+    def _count(self, values: pa.Array, rows: pa.Array) -> None:
         counts = self.counts
         if counts is None:
             return
-        found = pc.value_counts(text)
-        if len(found) > MOST_VALUES:
+        if len(values) > MOST_VALUES:
             self.counts = None
             return
-        for one in found.to_pylist():
-            counts[one["values"]] = counts.get(one["values"], 0) + one["counts"]
+        for value, count in zip(values.to_pylist(), rows.to_pylist(), strict=True):
+            counts[value] = counts.get(value, 0) + count
         if len(counts) > MOST_VALUES:
             self.counts = None
 
@@ -98,14 +121,26 @@ class Profile:
         """The different values as whole numbers in ascending order, where all of them are."""
         if not self.whole or self.counts is None:
             return []
-        return sorted({int(value) for value in self.counts})
+        return sorted({int(value) for value in self.values})
+
+    @property
+    def values(self) -> dict[str, int]:
+        """The different values of a column of numbers with their rows, without missing texts."""
+        counts = self.counts or {}
+        if not self.number:
+            return counts
+        return {value: count for value, count in counts.items() if value not in self.missing_texts}
+
+    @property
+    def stated(self) -> int:
+        """How many rows of a column of numbers have a value that is no missing text."""
+        return self.filled - (sum(self.missing_texts.values()) if self.number else 0)
 
     @property
     def zero_padded(self) -> bool:
         """Whether some numbers are written with zeros in front."""
-        values = self.counts or {}
         return self.whole and any(
-            len(value) > 1 and value.lstrip("-")[0] == "0" for value in values
+            len(value) > 1 and value.lstrip("-")[0] == "0" for value in self.values
         )
 
 
@@ -139,28 +174,71 @@ def identifying(reader: Reader, candidates: Sequence[str], start: Sequence[str] 
     columns = [*start, *others]
     if not columns:
         return []
-    codes = _encoded(reader, columns)
+    codes = _encoded(reader, columns, ROWS_FOR_IDS)
     for size in range(_MOST_PARTS + 1):
         for chosen in combinations(others, size):
             asked = [*start, *chosen]
-            if asked and _differ([codes[name] for name in asked]):
+            if not asked or not _differ([codes[name] for name in asked]):
+                continue
+            # The first rows may differ where later ones repeat them.
+            whole = codes if _has_all(reader, codes) else _encoded(reader, asked)
+            if _differ([whole[name] for name in asked]):
                 return [name for name in columns if name in asked]
     return []
 
 
-def _encoded(reader: Reader, columns: Sequence[str]) -> dict[str, npt.NDArray[np.int64]]:
-    """The first rows of each column, every value replaced by a number."""
+def _has_all(reader: Reader, codes: Mapping[str, npt.NDArray[np.int64]]) -> bool:
+    return next(iter(codes.values())).size < ROWS_FOR_IDS
+
+
+def counting_members(
+    reader: Reader, holder: Sequence[str], candidates: Sequence[str]
+) -> Iterator[str]:
+    """The candidates that count the rows of each holder: 1, 2, 3 … or 0, 1, 2 ….
+
+    Args:
+        reader: The file.
+        holder: Columns that together say to what a row belongs.
+        candidates: Columns of whole numbers.
+    """
+    if not candidates:
+        return
+    codes = _encoded(reader, holder, ROWS_FOR_IDS)
+    group = _combined([codes[name] for name in holder])
+    if group is None or not group.size:
+        return
+    _, group = np.unique(group, return_inverse=True)
+    sizes = np.bincount(group)
+    for name in candidates:
+        arrays = _first(reader, [name], ROWS_FOR_IDS)
+        text = pc.utf8_trim_whitespace(arrays.column(0).cast(pa.string()))
+        numbers = text.cast(pa.int64()).to_numpy()
+        inside = (numbers >= 0) & (numbers <= sizes[group])
+        if inside.all() and _differ([group, numbers]):
+            yield name
+
+
+def _encoded(
+    reader: Reader, columns: Sequence[str], rows: int | None = None
+) -> dict[str, npt.NDArray[np.int64]]:
+    """The first rows of each column, or all, every value replaced by a number."""
+    table = _first(reader, columns, rows)
+    if not table.num_rows:
+        return {name: np.zeros(0, dtype=np.int64) for name in columns}
+    return {name: _numbered(table.column(name)) for name in columns}
+
+
+def _first(reader: Reader, columns: Sequence[str], rows: int | None) -> pa.Table:
     batches = []
-    rows = 0
+    seen = 0
     for batch in reader.batches(list(columns)):
         batches.append(batch)
-        rows += batch.num_rows
-        if rows >= ROWS_FOR_IDS:
+        seen += batch.num_rows
+        if rows is not None and seen >= rows:
             break
     if not batches:
-        return {name: np.zeros(0, dtype=np.int64) for name in columns}
-    table = pa.Table.from_batches(batches).slice(0, ROWS_FOR_IDS)
-    return {name: _numbered(table.column(name)) for name in columns}
+        return pa.table({name: pa.array([], pa.string()) for name in columns})
+    return pa.Table.from_batches(batches).slice(0, rows)
 
 
 def _numbered(column: Any) -> npt.NDArray[np.int64]:
@@ -171,8 +249,14 @@ def _numbered(column: Any) -> npt.NDArray[np.int64]:
     return numbers
 
 
-def _differ(columns: Iterable[npt.NDArray[np.int64]]) -> bool:
+def _differ(columns: Sequence[npt.NDArray[np.int64]]) -> bool:
     """Whether no two rows agree in all columns."""
+    combined = _combined(columns)
+    return combined is not None and combined.size > 0 and np.unique(combined).size == combined.size
+
+
+def _combined(columns: Iterable[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64] | None:
+    """One number for each combination of values."""
     combined: npt.NDArray[np.int64] | None = None
     for column in columns:
         if combined is None:
@@ -181,4 +265,4 @@ def _differ(columns: Iterable[npt.NDArray[np.int64]]) -> bool:
             # Renumbered at each step, so that the product always fits.
             _, combined = np.unique(combined, return_inverse=True)
             combined = combined.reshape(-1) * (int(column.max(initial=0)) + 1) + column
-    return combined is not None and combined.size > 0 and np.unique(combined).size == combined.size
+    return combined

@@ -6,14 +6,26 @@ column that may hold names are not written down, and no count of records is.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from sdcensus.ingest.draft_columns import Profile
-from sdcensus.ingest.draft_words import Concept, concepts_of, kind_of_label
-from sdcensus.ingest.readers import ColumnKind
-from sdcensus.model.schema.number_codes import LARGEST_NUMBER
+from sdcensus.ingest.draft_missing import (
+    is_whole,
+    missing_among,
+    missing_at_the_ends,
+    missing_by_label,
+    missing_by_text,
+)
+from sdcensus.ingest.draft_roles import (
+    concepts,
+    is_labelled_number,
+    is_nearly_unique,
+    looks_like_codes,
+    may_be_geography,
+    may_identify_a_person,
+)
+from sdcensus.ingest.draft_words import Concept, kind_of_missing_text
 from sdcensus.model.schema.variable import CodeKind, Role
 
 #: Whole numbers with at most so many different values are codes.
@@ -27,6 +39,8 @@ _LONGEST_CLASSIFICATION = 1500
 #: Text that stands in fewer rows than this may be about one person.
 _OFTEN = 3
 _OLDEST = 120
+#: The oldest ages that occur, with which a missing code is compared.
+_LAST_AGES = 5
 _NO_LABEL = "(no label in the file)"
 
 
@@ -41,7 +55,6 @@ class Guess:
     decimals: int = 0
     missing: dict[str, CodeKind] = field(default_factory=dict)
     empty: CodeKind | None = None
-    width: int | None = None
     notes: list[str] = field(default_factory=list)
     left_out: bool = False
 
@@ -50,43 +63,17 @@ class Guess:
         return [code for code, code_kind in self.missing.items() if code_kind is kind]
 
 
-def concepts(profile: Profile) -> set[Concept]:
-    """What the column may be about."""
-    return concepts_of(profile.name, profile.column.label)
-
-
-def may_identify_units(profile: Profile) -> bool:
-    """Whether the column may be part of the id of a record."""
-    about = concepts(profile)
-    return (
-        bool(about & {Concept.NUMBER, Concept.AREA})
-        and not about & {Concept.CONTACT, Concept.PERSONAL_NAME, Concept.WEIGHT}
-        and profile.empty == 0
-        and profile.filled > 0
-        and (profile.whole or (not profile.number and profile.longest <= 20))
-    )
-
-
-def may_be_geography(profile: Profile) -> bool:
-    """Whether the column may hold the codes of areas."""
-    return (
-        Concept.AREA in concepts(profile)
-        and profile.counts is not None
-        and profile.filled > 0
-        and (profile.whole or _code_like(profile))
-    )
-
-
-def guess(profile: Profile, *, in_id: bool, geography: bool) -> Guess:
+def guess(profile: Profile, *, in_id: bool, geography: bool, in_link: bool = False) -> Guess:
     """A first description of the variable in a column.
 
     Args:
         profile: What the column holds.
         in_id: Whether it is part of the id of a record.
         geography: Whether it is the geography of the census.
+        in_link: Whether it says to which record of another file a record belongs.
     """
     about = concepts(profile)
-    if not profile.filled:
+    if not profile.stated:
         guess = Guess(left_out=True, notes=["The column is empty."])
     elif geography:
         guess = _classification(profile)
@@ -94,13 +81,17 @@ def guess(profile: Profile, *, in_id: bool, geography: bool) -> Guess:
         guess.notes.append(
             "guessed: the geography. Add labels, and a column 'parent' for the levels above."
         )
-    elif profile.column.value_labels:
-        guess = _labelled(profile, about)
-    elif (Concept.PERSONAL_NAME in about and not profile.number) or Concept.CONTACT in about:
-        guess = _identifier("guessed from its name: it is read and never stored.")
-    elif in_id:
+    elif in_id and not profile.column.value_labels and not may_be_geography(profile):
         guess = Guess(role=Role.RECORD_ID, notes=["guessed: a part of the id of a record."])
-    elif Concept.WEIGHT in about and profile.number and not profile.empty:
+    elif in_link and not profile.column.value_labels:
+        guess = Guess(
+            role=Role.HOUSEHOLD_LINK, notes=["guessed: it says to what the record belongs."]
+        )
+    elif profile.column.value_labels and not is_labelled_number(profile, about):
+        guess = _labelled(profile, about)
+    elif may_identify_a_person(profile, about):
+        guess = _identifier("guessed from its name: it is read and never stored.")
+    elif Concept.WEIGHT in about and profile.number and profile.stated == profile.rows:
         guess = Guess(
             role=Role.WEIGHT, decimals=_decimals(profile, 6), notes=["guessed: a weight."]
         )
@@ -109,7 +100,8 @@ def guess(profile: Profile, *, in_id: bool, geography: bool) -> Guess:
     elif profile.number:
         guess = _amount(profile, {})
     else:
-        guess = _text(profile)
+        guess = _text(profile, about)
+    _say_what_missing_texts_mean(profile, guess)
     if about & {Concept.SEX, Concept.AGE} and guess.role is None and not guess.left_out:
         guess.role = Role.KEY
     if Concept.SIZE in about and (guess.codes is not None or guess.range is not None):
@@ -117,11 +109,19 @@ def guess(profile: Profile, *, in_id: bool, geography: bool) -> Guess:
             'if it is the number of persons inside, say so: counts = "persons". Tables of both'
             " units are then checked for it."
         )
-    if (in_id or geography) and profile.column.kind is ColumnKind.INTEGER:
-        guess.width = min(max(profile.longest, 1), 100)
-        guess.notes.append("check 'width': how many digits the id has, with zeros in front.")
     _say_what_empty_means(profile, guess)
     return guess
+
+
+def _say_what_missing_texts_mean(profile: Profile, guess: Guess) -> None:
+    """Texts such as NA in a column of numbers are missing codes."""
+    stored = guess.codes is not None or guess.range is not None or guess.continuous
+    if not stored or not profile.number or not profile.missing_texts:
+        return
+    for text in sorted(profile.missing_texts):
+        if guess.codes is None or text not in guess.codes:
+            guess.missing.setdefault(text, kind_of_missing_text(text))
+    guess.notes.append("guessed: texts that stand where there is no number are missing codes.")
 
 
 def _say_what_empty_means(profile: Profile, made: Guess) -> None:
@@ -132,6 +132,7 @@ def _say_what_empty_means(profile: Profile, made: Guess) -> None:
         in (
             Role.WEIGHT,
             Role.RECORD_ID,
+            Role.HOUSEHOLD_LINK,
             Role.DIRECT_IDENTIFIER,
         )
     ):
@@ -166,21 +167,31 @@ def _labelled(profile: Profile, about: set[Concept]) -> Guess:
     """A column for which the file itself has labels."""
     labels = {code.strip(): label.strip() for code, label in profile.column.value_labels}
     labels = {code: label for code, label in labels.items() if _possible(code)}
-    missing = _missing_by_label(labels)
+    missing = missing_by_label(labels, about)
     for code in profile.column.missing:
         if _possible(code.strip()):
             missing.setdefault(code.strip(), CodeKind.NOT_STATED)
     counts = profile.counts
-    others = [value for value in counts or {} if value not in labels and value not in missing]
+    others = [value for value in profile.values if value not in labels and value not in missing]
+    for value in [*others, *profile.missing_texts]:
+        if value not in labels and kind_of_missing_text(value) is not CodeKind.VALID:
+            missing[value] = kind_of_missing_text(value)
+    others = [value for value in others if value not in missing]
     numbers = profile.number and (counts is None or bool(others))
     if numbers and not profile.whole:
         return _amount(profile, missing)
     if numbers and (counts is None or len(others) > max(_FEW_NUMBERS, 2 * len(labels))):
         values = [
-            int(value) for value in {*others, *labels} if value not in missing and _is_whole(value)
+            int(value) for value in {*others, *labels} if value not in missing and is_whole(value)
         ]
         return _range_or_amount(profile, values, missing, about)
-    added = [other for other in others if _may_be_shown(other, (counts or {})[other])]
+    guessed = missing_among(others, labels)
+    missing.update(guessed)
+    added = [
+        other
+        for other in others
+        if other not in guessed and may_be_shown(other, (counts or {})[other])
+    ]
     codes = {**labels, **dict.fromkeys(sorted(added), _NO_LABEL)}
     guess = Guess(
         codes={**codes, **{value: labels.get(value, "") for value in missing}}, missing=missing
@@ -189,16 +200,19 @@ def _labelled(profile: Profile, about: set[Concept]) -> Guess:
         return _identifier("only missing codes have labels; check what this column holds.")
     if added:
         guess.notes.append(f"some codes have no label in the file: {_NO_LABEL}.")
-    if len(added) < len(others):
+    if len(added) + len(guessed) < len(others):
         guess.notes.append(_LEFT_OUT)
-    if missing:
+    if guessed:
+        guess.notes.append(
+            f"guessed: {_listed(guessed)}, apart and without a label, is a missing code."
+        )
+    if len(missing) > len(guessed):
         guess.notes.append("guessed from labels: which codes are missing codes.")
     return guess
 
 
-def _missing_by_label(labels: Mapping[str, str]) -> dict[str, CodeKind]:
-    kinds = {code: kind_of_label(label) for code, label in labels.items()}
-    return {code: kind for code, kind in kinds.items() if kind is not CodeKind.VALID}
+def _listed(codes: Iterable[str]) -> str:
+    return " and ".join(sorted(codes))
 
 
 _LEFT_OUT = "values that are rare or long were left out: they may be about one person."
@@ -209,7 +223,7 @@ _LEFT_OUT = "values that are rare or long were left out: they may be about one p
 
 def _whole_numbers(profile: Profile, about: set[Concept]) -> Guess:
     """A column of whole numbers without labels."""
-    if _nearly_unique(profile) or (profile.counts is None and Concept.NUMBER in about):
+    if is_nearly_unique(profile) or (profile.counts is None and Concept.NUMBER in about):
         return _identifier(
             "guessed: nearly every row has a number of its own, so it may identify a person."
         )
@@ -218,7 +232,9 @@ def _whole_numbers(profile: Profile, about: set[Concept]) -> Guess:
     if profile.zero_padded:
         return _classification(profile)
     numbers = profile.numbers()
-    missing = {} if Concept.AREA in about else _missing_at_the_top(numbers)
+    missing = {} if Concept.AREA in about else missing_at_the_ends(numbers)
+    if Concept.AGE in about:
+        missing = _no_ages(missing, profile)
     valid = [number for number in numbers if str(number) not in missing]
     if Concept.AGE not in about and len(valid) <= _FEW_NUMBERS:
         guess = Guess(codes={str(number): str(number) for number in numbers}, missing=missing)
@@ -230,6 +246,14 @@ def _whole_numbers(profile: Profile, about: set[Concept]) -> Guess:
     return _range_or_amount(profile, valid, missing, about)
 
 
+def _no_ages(missing: dict[str, CodeKind], profile: Profile) -> dict[str, CodeKind]:
+    """Missing codes among ages: more have one than have the ages below, of which few are left."""
+    ages = [number for number in profile.numbers() if str(number) not in missing]
+    oldest = max((profile.values.get(str(age), 0) for age in ages[-_LAST_AGES:]), default=0)
+    rare = {code for code in missing if code.isdigit() and profile.values[code] <= oldest}
+    return {} if rare else missing
+
+
 def _range_or_amount(
     profile: Profile, valid: list[int], missing: dict[str, CodeKind], about: set[Concept]
 ) -> Guess:
@@ -238,10 +262,10 @@ def _range_or_amount(
     low, high = min(valid), max(valid)
     if Concept.AGE in about and low >= 0 and high <= _OLDEST:
         inside = [
-            int(value) for value in missing if _is_whole(value) and high < int(value) <= _OLDEST
+            int(value) for value in missing if is_whole(value) and high < int(value) <= _OLDEST
         ]
         low, high = 0, min([_OLDEST, *(one - 1 for one in inside)])
-    outside = all(not _is_whole(value) or not low <= int(value) <= high for value in missing)
+    outside = all(not is_whole(value) or not low <= int(value) <= high for value in missing)
     if high - low > _LONGEST_RANGE or not outside:
         return _amount(profile, missing)
     guess = Guess(range=(low, high), missing=missing)
@@ -252,32 +276,7 @@ def _range_or_amount(
 
 def _note_missing(made: Guess) -> None:
     if made.missing:
-        made.notes.append("guessed: the missing codes, which stand apart at the top.")
-
-
-def _missing_at_the_top(numbers: list[int]) -> dict[str, CodeKind]:
-    """9, 99, 999 … at the top after a gap; where 98 stands below 99, both after a gap."""
-    top = numbers[-1]
-    if re.fullmatch("9+", str(top)) is None or top > LARGEST_NUMBER:
-        return {}
-    missing = {str(top): CodeKind.NOT_STATED}
-    if top - 1 in numbers:
-        missing[str(top - 1)] = CodeKind.NOT_APPLICABLE
-    below = numbers[: -len(missing)]
-    if len(below) < 2 or top - len(missing) in below:
-        return {}
-    return missing
-
-
-def _nearly_unique(profile: Profile) -> bool:
-    counts = profile.counts
-    return (
-        counts is not None
-        and profile.filled >= 20
-        and profile.longest >= 6
-        and profile.longest - profile.shortest <= 1  # amounts differ more in length
-        and len(counts) * 10 > profile.filled * 9
-    )
+        made.notes.append("guessed: the missing codes, which stand apart.")
 
 
 def _is_classification(profile: Profile, valid: list[int]) -> bool:
@@ -289,13 +288,13 @@ def _is_classification(profile: Profile, valid: list[int]) -> bool:
 
 
 def _classification(profile: Profile) -> Guess:
-    counts = profile.counts or {}
+    counts = profile.values
     shown = [count for count in counts if _possible(count) and _may_be_code(count, counts[count])]
     labels = dict(profile.column.value_labels)
     codes = {
         value: labels.get(value, value) for value in sorted({*shown, *filter(_possible, labels)})
     }
-    missing = _missing_by_label(codes)
+    missing = missing_by_text(codes)
     if len(missing) == len(codes):
         return _identifier("check what this column holds.")
     guess = Guess(codes=codes, missing=missing)
@@ -306,57 +305,46 @@ def _classification(profile: Profile) -> Guess:
 # ---------------------------------------------------------------- text
 
 
-def _text(profile: Profile) -> Guess:
+def _text(profile: Profile, about: set[Concept]) -> Guess:
     """A column of text: codes if a few short texts occur often, else possibly names."""
     note = "guessed: many different texts, which may be names. It is read and never stored."
     counts = profile.counts
     if counts is None:
         return _identifier(note)
+    often = all(may_be_shown(value, count) for value, count in counts.items())
+    if Concept.AREA in about and often and len(counts) <= _LONGEST_CLASSIFICATION:
+        return _classification(profile)  # names of areas, each of which holds many
     short = all(len(count) <= 2 for count in counts)
     if len(counts) > _FEW_TEXTS or (not short and len(counts) * _OFTEN > profile.filled):
-        if len(counts) <= _LONGEST_CLASSIFICATION and _code_like(profile):
+        if len(counts) <= _LONGEST_CLASSIFICATION and looks_like_codes(profile):
             return _classification(profile)
         return _identifier(note)
-    shown = [count for count in counts if _may_be_shown(count, counts[count])]
-    missing = _missing_by_label({value: value for value in shown})
+    shown = [count for count in counts if may_be_shown(count, counts[count])]
+    missing = missing_by_text({value: value for value in shown})
     if len(missing) == len(shown):
         return _identifier(note)
     guess = Guess(codes={value: value for value in sorted(shown)}, missing=missing)
+    if missing:
+        guess.notes.append("guessed: which texts are missing codes.")
     if len(shown) < len(counts):
         guess.notes.append(_LEFT_OUT)
     return guess
 
 
-def _code_like(profile: Profile) -> bool:
-    """Whether all values look like codes: short, with a digit, without blanks."""
-    return (
-        profile.counts is not None
-        and profile.longest <= 12
-        and all(
-            re.fullmatch(r"[A-Za-z]{0,4}[-./]?[0-9][0-9A-Za-z./-]*", count)
-            for count in profile.counts
-        )
-    )
-
-
 def _may_be_code(value: str, count: int) -> bool:
     """Whether a value of a code list can be written down."""
     short_with_digit = len(value) <= 12 and any(sign.isdigit() for sign in value)
-    return short_with_digit or _may_be_shown(value, count)
+    return short_with_digit or may_be_shown(value, count)
 
 
-def _may_be_shown(value: str, count: int) -> bool:
+def may_be_shown(value: str, count: int) -> bool:
     """Whether a value can be written down: no name is two letters long or a number."""
     if not _possible(value):
         return False
     often = count >= _OFTEN and len(value) <= 60
-    return len(value) <= 2 or (_is_whole(value) and len(value) <= 5) or often
+    return len(value) <= 2 or (is_whole(value) and len(value) <= 5) or often
 
 
 def _possible(code: str) -> bool:
     """Whether a schema can have the code."""
     return bool(code.strip()) and code.isprintable() and code not in ("_T", "_U", "_Z")
-
-
-def _is_whole(text: str) -> bool:
-    return re.fullmatch(r"-?[0-9]{1,15}", text) is not None

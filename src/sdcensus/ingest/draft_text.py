@@ -16,7 +16,8 @@ from sdcensus.documents.toml.text import toml, toml_key
 from sdcensus.ingest.dictionaries.entries import DictionaryVariable
 from sdcensus.ingest.dictionaries.ranges import take_over_range
 from sdcensus.ingest.draft_columns import Profile
-from sdcensus.ingest.draft_guesses import Guess, concepts, guess, may_be_geography
+from sdcensus.ingest.draft_guesses import Guess, guess
+from sdcensus.ingest.draft_roles import concepts, may_be_geography
 from sdcensus.ingest.draft_words import (
     AND_OVER,
     PRIVATE_HOUSEHOLDS,
@@ -40,7 +41,17 @@ _RESERVED = frozenset({"and", "or", "not", "in", "total", "_t"})
 
 @dataclass(slots=True, eq=False)
 class DraftFile:
-    """One file of the draft, with all that was found out about it."""
+    """One file of the draft, with all that was found out about it.
+
+    Attributes:
+        source, title, reader, profiles: The file, and what its columns hold.
+        entity, name: What its rows are, and what the schema calls it.
+        id, widths, any_case: The columns of the id, how many digits each has where that has to be
+            said, and whether its small and capital letters are the same.
+        holder, link, optional: The file of what holds the rows, the columns that name it, and
+            whether some rows name none.
+        notes, link_notes, form_notes: What the office should check about each.
+    """
 
     source: FileSource
     title: str
@@ -49,7 +60,14 @@ class DraftFile:
     entity: Entity = Entity.PERSON
     name: str = ""
     id: list[str] = field(default_factory=list)
+    widths: list[int] = field(default_factory=list)
+    any_case: bool = False
+    holder: DraftFile | None = None
+    link: list[str] = field(default_factory=list)
+    optional: bool = False
     notes: list[str] = field(default_factory=list)
+    link_notes: list[str] = field(default_factory=list)
+    form_notes: list[str] = field(default_factory=list)
 
 
 class SchemaWriter:
@@ -78,10 +96,12 @@ class SchemaWriter:
         self._geography_name = ""
         self._lines: list[str] = []
         self._universes: list[DeclaredUniverse] = []
+        self._lacking: set[Entity] = set()
 
     def schema(self, files: list[DraftFile]) -> str:
         """The whole text."""
         self._head(files)
+        self._lacking = _lacking(files)
         for file in files:
             self._file(file)
         self._entities(files)
@@ -146,7 +166,6 @@ class SchemaWriter:
         self._say("")
 
     def _entities(self, files: list[DraftFile]) -> None:
-        order = list(Entity)
         for file in files:
             self._say(f"[entity.{file.entity}]")
             if not file.id:
@@ -161,30 +180,40 @@ class SchemaWriter:
                 self._say("from_content = true")
             else:
                 self._say(f"id = {toml(file.id)}  # guessed: no two records have the same")
-            holder = next(
-                (
-                    draft_file
-                    for draft_file in sorted(files, key=lambda file: order.index(file.entity))
-                    if order.index(draft_file.entity) > order.index(file.entity)
-                    and draft_file.id
-                    and set(draft_file.id) <= set(file.profiles)
-                ),
-                None,
-            )
-            if holder is not None:
-                self._say(f"within = {toml(holder.entity.value)}  # guessed: linked by its id", "")
+                self._note(file.form_notes)
+            if file.widths:
+                self._say(f"id_width = {toml(file.widths if len(file.id) > 1 else file.widths[0])}")
+            if file.any_case:
+                self._say("id_any_case = true")
+            if file.holder is not None:
+                self._note(file.link_notes)
+                entity = file.holder.entity.value
+                self._say(f"within = {toml(entity)}  # guessed: linked by its id")
+                if file.link != file.holder.id:
+                    self._say(f"link = {toml(file.link)}")
+                if file.optional:
+                    self._say("optional = true")
+                self._say("")
             elif household := _derived_household(file, files):
                 self._say('within = "household"', "")
                 self._say(
                     "[entity.household]  # guessed: derived from the persons, one per distinct id",
                     f"id = {toml(household)}",
-                    "",
                 )
+                widths = dict(zip(file.id, file.widths, strict=False))
+                if any(widths.get(name) for name in household):
+                    self._say(f"id_width = {toml([widths[name] for name in household])}")
+                self._say("")
             else:
                 self._say("")
 
     def _variable(self, file: DraftFile, profile: Profile, *, is_geography: bool) -> None:
-        guessed = guess(profile, in_id=profile.name in file.id, geography=is_geography)
+        guessed = guess(
+            profile,
+            in_id=profile.name in file.id,
+            geography=is_geography,
+            in_link=profile.name in file.link,
+        )
         entry = self.entries.get((file.title, profile.name))
         if entry is not None:
             take_over_range(guessed, profile, entry)
@@ -193,12 +222,11 @@ class SchemaWriter:
             self._note([f"The column {profile.name!r} of {file.name} is left out: it is empty."])
             self._say("")
             return
-        if (
-            guessed.role is Role.RECORD_ID
-            and guessed.width is None
-            and _slug(profile.name) in self._names
-        ):
-            return  # text in an id needs no description, and the name is taken
+        only_names = guessed.role in (Role.RECORD_ID, Role.HOUSEHOLD_LINK)
+        if only_names and _slug(profile.name) in self._names:
+            return  # what is only part of an id needs no description, and the name is taken
+        if not only_names and file.entity in self._lacking:
+            self._say_what_is_inherited(guessed)
         name = self._free_name(profile.name, file.name)
         if is_geography:
             name = self._geography_name
@@ -224,11 +252,16 @@ class SchemaWriter:
                 self._say(f"{kind.value} = {toml(guessed.of_kind(kind))}")
         if guessed.empty is not None:
             self._say(f"empty = {toml(guessed.empty.value)}")
-        if guessed.width is not None:
-            self._say(f"width = {guessed.width}")
         self._say("")
-        if guessed.role is not Role.RECORD_ID:
+        if not only_names:
             self._usual_universes(name, guessed, concepts(profile))
+
+    def _say_what_is_inherited(self, guessed: Guess) -> None:
+        """Units that lie in nothing need a code for what they would inherit."""
+        stored = guessed.codes is not None or guessed.range is not None
+        if stored and not guessed.missing and guessed.empty is None:
+            guessed.empty = CodeKind.NOT_APPLICABLE
+            guessed.notes.append("units that lie in none of these have the code 'not applicable'.")
 
     def _usual_universes(self, name: str, made: Guess, about: set[Concept]) -> None:
         """Note the universes that a variable is usually asked for."""
@@ -298,22 +331,36 @@ def _slug(column: str) -> str:
     return f"{name}_" if name in _RESERVED or _DEVICES.fullmatch(name) else name
 
 
-def _geography(files: list[DraftFile]) -> tuple[str, str] | None:
-    """The file and column with the finest areas; those of larger units come first."""
-    order = list(Entity)
+def _lacking(files: Sequence[DraftFile]) -> set[Entity]:
+    """The kinds in which some units do not lie that might."""
+    lacking: set[Entity] = set()
+    for file in files:
+        holder = file.holder if file.optional else None
+        while holder is not None:
+            lacking.add(holder.entity)
+            holder = holder.holder
+    return lacking
+
+
+def _geography(files: Sequence[DraftFile]) -> tuple[str, str] | None:
+    """The file and column with the finest areas that most kinds of units lie in.
+
+    What stands in the file of a larger unit is inherited by all that lie in it, so of areas that
+    are equally fine those of the largest come first.
+    """
+    smallest = min(files, default=None, key=lambda file: list(Entity).index(file.entity))
+    above: list[DraftFile] = []
+    while smallest is not None:
+        above.append(smallest)
+        smallest = smallest.holder
     candidates = [
-        (order.index(file.entity), len(profile.counts or {}), file.name, column)
+        (file in above, len(profile.counts or {}), list(Entity).index(file.entity), file.name, name)
         for file in files
-        for column, profile in file.profiles.items()
+        for name, profile in file.profiles.items()
         if may_be_geography(profile)
     ]
-    households = [
-        candidate for candidate in candidates if candidate[0] <= order.index(Entity.HOUSEHOLD)
-    ]
-    best = max(
-        households or candidates, default=None, key=lambda household: (household[0], household[1])
-    )
-    return (best[2], best[3]) if best else None
+    best = max(candidates, default=None, key=lambda candidate: candidate[:3])
+    return (best[3], best[4]) if best else None
 
 
 def _derived_household(file: DraftFile, files: list[DraftFile]) -> list[str]:

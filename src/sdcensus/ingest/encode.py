@@ -1,8 +1,7 @@
-"""Columns of a file as positions in code lists, fixed-point numbers and record digests."""
+"""Columns of a file as positions in code lists and fixed-point numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,8 +10,6 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sdcensus.errors import InputError
-from sdcensus.kernels.keys.record_keys import record_digests
 from sdcensus.model.schema.encoding import (
     LARGEST_FIXED_POINT,
     NO_VALUE,
@@ -98,7 +95,9 @@ class ColumnEncoder:
             else:
                 values[at] = number
         if self.variable.role is Role.WEIGHT:
-            trouble[(values <= 0) & (trouble == 0)] = Trouble.OUT_OF_RANGE
+            sound = trouble == 0
+            trouble[sound & (values == 0)] = Trouble.ZERO
+            trouble[sound & (values < 0)] = Trouble.NEGATIVE
         return values, trouble
 
     def _plain_numbers(self, distinct: pa.Array) -> tuple[Integers, Integers, Integers]:
@@ -185,95 +184,3 @@ def _text(value: Any) -> str | None:
     if isinstance(value, float):
         return None if value != value else str(int(value)) if value.is_integer() else repr(value)
     return str(value)
-
-
-class IdParts:
-    """Canonical ids of records: constant parts, then columns, joined by ``|``."""
-
-    def __init__(
-        self,
-        columns: Sequence[str],
-        *,
-        prefix: Sequence[str],
-        widths: dict[str, int],
-        file: str,
-        secret: bytes,
-        tag: str,
-    ) -> None:
-        self.columns = tuple(columns)
-        self._prefix = tuple(prefix)
-        self._widths = widths
-        self._file = file
-        self._secret = secret
-        self._tag = tag
-
-    def digests(self, batch: pa.RecordBatch) -> tuple[Integers, Integers, Integers]:
-        """Digest of each record's id; which ids are incomplete; which cannot be used."""
-        parts = [self._part(batch, name) for name in self.columns]
-        empty = np.zeros(batch.num_rows, dtype=bool)
-        bad = np.zeros(batch.num_rows, dtype=bool)
-        for part in parts:
-            empty |= _mask(pc.or_kleene(pc.is_null(part), pc.equal(part, "")))
-            bad |= _mask(pc.match_substring_regex(part, r"\||^-"))
-        for name, part in zip(self.columns, parts, strict=True):
-            if not pa.types.is_string(batch.column(name).type):
-                bad |= _mask(pc.greater(pc.utf8_length(part), self._widths[name]))
-        whole = [*(pa.scalar(text) for text in self._prefix), *parts]
-        digests = _digests(_join(whole, "|"), secret=self._secret, tag=self._tag)
-        return digests, empty, bad & ~empty
-
-    def _part(self, batch: pa.RecordBatch, name: str) -> pa.Array:
-        array = batch.column(name)
-        if pa.types.is_string(array.type):
-            return pc.utf8_trim_whitespace(array)
-        width = self._widths.get(name)
-        if width is None or not pa.types.is_integer(array.type):
-            what = "numbers" if pa.types.is_integer(array.type) else "decimal numbers"
-            raise InputError(
-                f"{self._file}: the id column {name!r} holds {what}, whose text is not fixed."
-                f' Declare how wide it is written: [variable.{name}] role = "record-id",'
-                " width = 4; or store it as text."
-            )
-        # Behind the sign, if there is one: an id that begins with it is refused.
-        return pc.utf8_zero_fill(array.cast(pa.string()), width=width)
-
-
-def content_digests(
-    batch: pa.RecordBatch, columns: Sequence[str], prefix: Sequence[str], *, secret: bytes, tag: str
-) -> Integers:
-    """Digest of everything that a record says, for records without an id."""
-    parts = [pc.utf8_trim_whitespace(batch.column(name).cast(pa.string())) for name in columns]
-    # A separator that no field holds, so that fields cannot run into each other.
-    constant = [pa.scalar(text) for text in ("content", *prefix)]
-    return _digests(_join([*constant, *parts], "\x1f"), secret=secret, tag=tag)
-
-
-def ranked_digests(digests: Integers, *, secret: bytes, tag: str) -> Integers:
-    """Tell records apart that say the same: by their rank among each other."""
-    order = np.argsort(digests, kind="stable")
-    ordered = digests[order]
-    fresh = np.ones(ordered.size, dtype=bool)
-    fresh[1:] = ordered[1:] != ordered[:-1]
-    start = np.maximum.accumulate(np.where(fresh, np.arange(ordered.size), 0))
-    rank = np.empty(ordered.size, dtype=np.int64)
-    rank[order] = np.arange(ordered.size) - start
-    texts = [pa.array(digests).cast(pa.string()), pa.array(rank).cast(pa.string())]
-    return _digests(_join(texts, "|"), secret=secret, tag=tag)
-
-
-def _join(parts: Sequence[pa.Array | pa.Scalar], mark: str) -> pa.Array:
-    return pc.binary_join_element_wise(*parts, mark, null_handling="replace", null_replacement="")
-
-
-def _digests(texts: pa.Array, *, secret: bytes, tag: str) -> Integers:
-    _, offsets, data = texts.buffers()
-    kind = np.dtype(np.int64 if pa.types.is_large_string(texts.type) else np.int32)
-    places: Integers = np.frombuffer(offsets, dtype=kind)
-    places = places[texts.offset : texts.offset + len(texts) + 1]
-    content = np.frombuffer(data, dtype=np.uint8) if data else np.zeros(0, dtype=np.uint8)
-    return record_digests(places, content, secret=secret, entity_tag=tag)
-
-
-def _mask(array: pa.Array) -> Integers:
-    mask: Integers = pc.fill_null(array, False).to_numpy(zero_copy_only=False).astype(bool)
-    return mask

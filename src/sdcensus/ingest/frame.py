@@ -14,6 +14,8 @@ import pyarrow.compute as pc
 from sdcensus.errors import InputError, UnknownName
 from sdcensus.ingest.encode import ColumnEncoder
 from sdcensus.model.cube.cube import Origin
+from sdcensus.model.schema.code_lists import MISSING_CODES
+from sdcensus.model.schema.encoding import LARGEST_FIXED_POINT, Trouble
 from sdcensus.model.schema.schema import CensusInfo, KeyRules, KeySpace, Schema
 from sdcensus.model.schema.variable import (
     Code,
@@ -24,11 +26,19 @@ from sdcensus.model.schema.variable import (
     Variable,
     smallest_width,
 )
+from sdcensus.model.spec.axis import TOTAL
 from sdcensus.model.text import NOT_STATED_LABEL, Text
 from sdcensus.store.in_memory import InMemoryRecords
 
 #: A variable with more distinct values than this is no axis of a table.
 _MOST_CODES = 1 << 16
+#: Rows that a message names.
+_MOST_ROWS = 5
+_RESERVED = {
+    TOTAL: "totals",
+    MISSING_CODES[CodeKind.NOT_STATED]: "'not stated'",
+    MISSING_CODES[CodeKind.NOT_APPLICABLE]: "'not applicable'",
+}
 
 
 def records_from_frame(
@@ -60,9 +70,7 @@ def records_from_frame(
         if variables is not None
         else [name for name in table.column_names if name not in (key, weight)]
     )
-    for name in [key, *names, *([weight] if weight else [])]:
-        if name not in table.column_names:
-            raise UnknownName("column", name, known=table.column_names, where="The frame: ")
+    _check_names(table, key, names, weight)
     entity = of if isinstance(of, Entity) else Entity.parse(of)
     with ThreadPoolExecutor() as threads:  # Arrow lets go of the interpreter while it encodes
         encoded = list(threads.map(lambda name: _encode(name, table.column(name), entity), names))
@@ -73,7 +81,7 @@ def records_from_frame(
         variable = Variable(name=weight, entity=entity, role=Role.WEIGHT, decimals=6)
         numbers = ColumnEncoder(variable).numbers(_one_chunk(table.column(weight)))
         if numbers.trouble is not None:
-            raise InputError(f"The column {weight!r} must hold a number above 0 in every row.")
+            raise InputError(_about_weights(weight, numbers.trouble, variable.decimals))
         described.append(variable)
         values[weight] = numbers.values
     schema = Schema(
@@ -91,9 +99,84 @@ def records_from_frame(
 def _as_table(frame: Any) -> pa.Table:
     if isinstance(frame, pa.Table):
         return frame
-    if hasattr(frame, "__arrow_c_stream__"):
+    if not hasattr(frame, "__arrow_c_stream__"):
+        raise InputError("A frame must speak the Arrow interface: pandas, polars, DuckDB, pyarrow.")
+    # pandas itself refuses two columns of one name, without saying which.
+    _check_twice([str(name) for name in getattr(frame, "columns", ())])
+    try:
         return pa.table(frame)
-    raise InputError("A frame must speak the Arrow interface: pandas, polars, DuckDB, pyarrow.")
+    except (pa.ArrowException, ValueError, TypeError) as error:
+        raise InputError(
+            f"The frame cannot be handed over: {str(error).splitlines()[0]}. Give every column one"
+            " type, such as text: frame[column].astype(str)."
+        ) from None
+
+
+def _check_twice(names: Sequence[str]) -> None:
+    for twice, places in _places(names).items():
+        if len(places) > 1:
+            numbers = " and ".join(str(place + 1) for place in places)
+            raise InputError(
+                f"The frame has {len(places)} columns that are called {twice!r} (columns"
+                f" {numbers}). Give every column a name of its own, or leave all but one out."
+            )
+
+
+def _places(names: Sequence[str]) -> dict[str, list[int]]:
+    places: dict[str, list[int]] = {}
+    for at, name in enumerate(names):
+        places.setdefault(name, []).append(at)
+    return places
+
+
+def _check_names(table: pa.Table, key: str, names: Sequence[str], weight: str | None) -> None:
+    """Each column is there, once, and is asked for once."""
+    _check_twice(table.column_names)
+    asked = [(key, "key"), *((name, "variables") for name in names)]
+    asked += [(weight, "weight")] if weight is not None else []
+    seen: dict[str, str] = {}
+    for name, use in asked:
+        if name not in table.column_names:
+            raise UnknownName("column", name, known=table.column_names, where="The frame: ")
+        if name in seen:
+            where = f"{use!r}" if seen[name] == use else f"{seen[name]!r} and in {use!r}"
+            raise InputError(
+                f"The column {name!r} is named twice, in {where}. A column is one of: the key, a"
+                " variable, the weight."
+            )
+        seen[name] = use
+
+
+def _about_weights(column: str, trouble: npt.NDArray[Any], decimals: int) -> str:
+    """What is wrong with weights, by kind, with the first rows of each and what to do."""
+    largest = LARGEST_FIXED_POINT // 10**decimals
+    kinds = {
+        Trouble.EMPTY: "is empty or NaN; fill it, or leave the row out",
+        Trouble.NOT_A_NUMBER: "is not a number; correct it",
+        Trouble.ZERO: f"is 0, as kept with {decimals} decimals; leave out rows that stand for"
+        " nobody",
+        Trouble.NEGATIVE: "is below 0; correct it, since nobody stands for fewer than none",
+        Trouble.OUT_OF_RANGE: f"is above {largest:,}, the largest that can be summed exactly with"
+        f" {decimals} decimals; divide all weights by a constant",
+    }
+    lines = []
+    for kind, words in kinds.items():
+        rows = np.flatnonzero(trouble == kind)
+        if rows.size:
+            lines.append(f"  the weight {words} ({_rows(rows)})")
+    return "\n".join(
+        [
+            f"The column {column!r} must hold a weight, a number above 0, in every row:",
+            *lines,
+            "Rows are counted from 0.",
+        ]
+    )
+
+
+def _rows(rows: npt.NDArray[np.int64]) -> str:
+    named = ", ".join(f"{row:,}" for row in rows[:_MOST_ROWS].tolist())
+    more = f" and {rows.size - _MOST_ROWS:,} more" if rows.size > _MOST_ROWS else ""
+    return f"row{'s' if rows.size > 1 else ''} {named}{more}"
 
 
 def _one_chunk(column: pa.ChunkedArray) -> pa.Array:
@@ -110,6 +193,8 @@ def _encode(
 ) -> tuple[Variable, npt.NDArray[Any]]:
     """A variable with the values of a column as its codes, and the position of each row's."""
     array = _one_chunk(column)
+    if pa.types.is_floating(array.type):  # NaN is how data frames write "no value"
+        array = pc.if_else(pc.is_nan(array), pa.scalar(None, array.type), array)
     if not pa.types.is_dictionary(array.type):
         array = pc.dictionary_encode(array)
     distinct = array.dictionary
@@ -120,6 +205,7 @@ def _encode(
         )
     order = pc.sort_indices(distinct).to_numpy()
     texts = [str(value) for value in distinct.take(pa.array(order)).to_pylist()]
+    _check_reserved(name, texts, order, array)
     codes = [Code(text, Text.of(text)) for text in texts]
     place = np.empty(len(order) + 1, dtype=smallest_width(len(order) + 1))
     place[order] = np.arange(len(order))
@@ -129,6 +215,31 @@ def _encode(
         codes.append(Code("_U", NOT_STATED_LABEL, CodeKind.NOT_STATED))
         indices = pc.fill_null(indices, len(order))
     return Variable(name=name, entity=entity, codes=tuple(codes)), place[indices.to_numpy()]
+
+
+def _check_reserved(
+    name: str, texts: Sequence[str], order: npt.NDArray[Any], array: pa.DictionaryArray
+) -> None:
+    """No value is one of the codes that tables use themselves."""
+    for at, text in enumerate(texts):
+        if text in _RESERVED:
+            rows = np.flatnonzero(_mask(pc.equal(array.indices, int(order[at]))))
+            remedy = (
+                "Leave totals out: tables make them"
+                if text == TOTAL
+                else "Empty the field: it is then counted as 'not stated'"
+                if text == MISSING_CODES[CodeKind.NOT_STATED]
+                else "Give it another code"
+            )
+            raise InputError(
+                f"The column {name!r} holds {text!r}, which is kept for {_RESERVED[text]}"
+                f" ({_rows(rows)}, counted from 0). {remedy}."
+            )
+
+
+def _mask(array: pa.Array) -> npt.NDArray[np.bool_]:
+    mask: npt.NDArray[np.bool_] = pc.fill_null(array, False).to_numpy(zero_copy_only=False)
+    return mask
 
 
 def _keys(column: pa.ChunkedArray, name: str, space: KeySpace) -> npt.NDArray[np.uint32]:

@@ -16,9 +16,12 @@ import numpy.typing as npt
 
 from sdcensus.errors import InputError
 from sdcensus.ingest.arrange import ArrangedRecords, link_records, order_records, write_records
+from sdcensus.ingest.id_parts import LinkMatches
 from sdcensus.ingest.identities import ProposedIdentity, undeclared_identities
+from sdcensus.ingest.load_facts import LoadFacts, look_at
 from sdcensus.ingest.reading import read_files
 from sdcensus.kernels.cells.tabulate import NO_ROW
+from sdcensus.model.confidential import Confidential
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.schema.area_outlines import MOST_POINTS, all_levels, for_screen
 from sdcensus.model.schema.area_shapes import Shapes, read_shapes
@@ -34,6 +37,7 @@ from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Secret
 from sdcensus.model.spec.declared_universes import with_missing_codes
 from sdcensus.model.spec.universe import universe_of
+from sdcensus.model.text import Text
 from sdcensus.store.census_store import CensusStore, all_rows_of, impossible_rows
 from sdcensus.store.manifest import KEY_COLUMN, column_file, link_column
 from sdcensus.store.writer import StoreWriter, writing
@@ -61,14 +65,17 @@ class CensusMap:
     file: str
 
     @property
-    def note(self) -> str:
+    def note(self) -> Text:
         """What to know about it; empty if it shows every area."""
         if not self.missing:
-            return ""
+            return Text()
         named = ", ".join(self.missing[:_MOST_NAMED])
-        more = ", …" if len(self.missing) > _MOST_NAMED else ""
-        areas = "1 area" if len(self.missing) == 1 else f"{len(self.missing):,} areas"
-        return f"{self.file} does not show {areas} of {self.variable}: {named}{more}."
+        more = len(self.missing) - _MOST_NAMED
+        return Text.named("load.report.map_note").filled(
+            file=self.file,
+            variable=self.variable,
+            areas=f"{named}, … (+{more})" if more > 0 else named,
+        )
 
 
 def read_maps(schema: Schema, folder: Path) -> tuple[CensusMap, ...]:
@@ -113,24 +120,36 @@ def _for_screens(shapes: Mapping[str, Shapes]) -> bytes:
     return json.dumps(drawn, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
 
 
-@dataclass(frozen=True, slots=True)
-class LoadReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class LoadReport(Confidential):
     """What a load did. Holds sizes: for the office, not for the public.
 
     Attributes:
         store: Where the store stands.
-        rows: How many records of each kind it holds.
-        problems: Values that do not fit the schema.
+        schema: The census as the store holds it.
+        facts: What the records look like.
+        problems: Values that do not fit the schema, with what was made of them.
         notes: What else to know, such as areas that the map does not show.
         identities: Identities between units that the records show and the schema does not declare,
             as lines for it.
+        links: How the links between records match, for each kind that names another.
     """
 
     store: Path
-    rows: Mapping[Entity, int]
+    schema: Schema
+    facts: LoadFacts
     problems: tuple[Problem, ...]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Text, ...] = ()
     identities: tuple[ProposedIdentity, ...] = ()
+    links: tuple[LinkMatches, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<LoadReport of {self.store.name}: confidential>"
+
+    @property
+    def rows(self) -> Mapping[Entity, int]:
+        """How many records of each kind the store holds."""
+        return self.facts.rows
 
 
 def load_census(
@@ -160,13 +179,17 @@ def load_census(
     with writing(out, replace=replace) as writer:
         for census_map in maps:
             writer.write_map(census_map.variable, census_map.content)
-        rows = _build(schema, writer, secret, on_problem, log, progress)
+        links = _build(schema, writer, secret, on_problem, log, progress)
         # Only now is no file of the folder mapped any more: Windows removes and renames no others.
         for folder in writer.folder.glob("*.parts"):
             shutil.rmtree(folder)
     notes = tuple(census_map.note for census_map in maps if census_map.note)
-    identities = undeclared_identities(CensusStore.open(out), progress)
-    return LoadReport(out, rows, log.problems(), notes, identities)
+    store = CensusStore.open(out)
+    identities = undeclared_identities(store, progress)
+    lost = {kinds: link.unmatched for kinds, link in links.items()}
+    facts = look_at(store, lost, progress)
+    matches = tuple(links.values())
+    return LoadReport(out, store.schema, facts, log.problems(), notes, identities, matches)
 
 
 def _build(
@@ -176,7 +199,8 @@ def _build(
     on_problem: OnProblem,
     log: ProblemLog,
     progress: Progress,
-) -> dict[Entity, int]:
+) -> dict[tuple[Entity, Entity], LinkMatches]:
+    """Fill the store; how the links of each kind to each other one match."""
     material = secret.reveal_for_record_keys()
     parts = read_files(schema, writer.folder, material, log, progress)
     records = link_records(schema, parts, material, log, progress)
@@ -185,15 +209,20 @@ def _build(
     write_records(schema, records, writer, progress)
     _finish(schema, records, writer, secret, on_problem, log, progress)
     _refuse_if(log, on_problem)
-    return {entity: own.size for entity, own in records.items()}
+    return {
+        (entity, parent): matches
+        for entity, own in records.items()
+        for parent, matches in own.matches.items()
+    }
 
 
 def _refuse_if(log: ProblemLog, on_problem: OnProblem) -> None:
     refuse_if(
         log.problems(),
         on_problem,
-        afterwards="Nothing was written.",
-        otherwise="load with --on-problem missing to count such values as 'not stated'",
+        afterwards="No store was written.",
+        otherwise="load with --on-problem missing to let them pass (values that do not fit become"
+        " 'not stated')",
     )
 
 

@@ -14,12 +14,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sdcensus.errors import InputError, SpecError, UnknownName
-from sdcensus.ingest.encode import ColumnEncoder, Encoded, IdParts, content_digests
+from sdcensus.ingest.column_hints import column_hints
+from sdcensus.ingest.coordinates import coordinates, grid_positions
+from sdcensus.ingest.encode import ColumnEncoder, Encoded
+from sdcensus.ingest.id_parts import IdParts, content_digests, part_after
 from sdcensus.ingest.readers import Reader, open_reader
 from sdcensus.kernels.keys.decimal_keys import parse_decimal_keys
 from sdcensus.model.progress import Progress
 from sdcensus.model.schema.encoding import Trouble
 from sdcensus.model.schema.file_problems import ProblemKind, ProblemLog, problem_of
+from sdcensus.model.schema.remedies import (
+    coordinate_adviser,
+    extent_adviser,
+    link_adviser,
+    value_adviser,
+)
 from sdcensus.model.schema.schema import CensusFile, GridSpec, KeyColumn, KeyScope, Schema
 from sdcensus.model.schema.source import FileFormat
 from sdcensus.model.schema.variable import Entity, EntitySpec, Role, Variable, smallest_width
@@ -37,9 +46,8 @@ Integers = npt.NDArray[Any]
 _WITH_HEADER = frozenset({FileFormat.CSV, FileFormat.EXCEL, FileFormat.REDATAM})
 #: Formats with a record on each line.
 _LINES = frozenset({FileFormat.CSV, FileFormat.FIXED, FileFormat.CSPRO, FileFormat.REDATAM})
-#: A coordinate as text, with a point as its decimal mark.
-_COORDINATE = r"^-?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]{1,3})?$"
-_FARTHEST = 1e15
+#: Distinct texts of a column that are looked at for advice.
+_MOST_TEXTS = 100
 
 
 @dataclass(slots=True)
@@ -109,7 +117,7 @@ def _read_file(
         reader = open_reader(replace(file.source, paths=(path,)))
         tasks = _Tasks(schema, file, reader, parts, secret, log).all()
         columns = list(dict.fromkeys(column for task in tasks for column in task.columns))
-        _check_columns(reader, columns, file)
+        _check_columns(schema, file, path, reader, columns)
         progress(f"reading {reader.name}", 0.0)
         total = reader.rows() or _guessed_rows(path, file.source.format)
         first = 2 if file.source.format in _WITH_HEADER else 1
@@ -145,7 +153,9 @@ def _runner(
     return lambda task: task.run(batch, rows, name)
 
 
-def _check_columns(reader: Reader, columns: list[str], file: CensusFile) -> None:
+def _check_columns(
+    schema: Schema, file: CensusFile, path: Path, reader: Reader, columns: list[str]
+) -> None:
     known = list(reader.names())
     missing = [column for column in columns if column not in known]
     if missing:
@@ -153,11 +163,12 @@ def _check_columns(reader: Reader, columns: list[str], file: CensusFile) -> None
             str(UnknownName("column", column, known=known, where=f"{reader.name}: "))
             for column in missing
         ]
-        raise InputError(
-            "\n".join(
-                [*texts, 'If the file calls it differently, say so in the schema: column = "…".']
-            )
+        hints = column_hints(schema, file, path, columns, known)
+        usual = (
+            'If the file calls it differently, say so in the schema: column = "…" in its variable;'
+            f" id = […] or link = […] in [entity.{file.entity}] where it is part of an id."
         )
+        raise InputError("\n".join([*texts, *(hints or [usual])]))
 
 
 class _Tasks:
@@ -204,6 +215,7 @@ class _Tasks:
                     above.link or grand.id,
                     f"{link_column(parent)}{link_column(grand.entity)}",
                     required=not above.optional,
+                    child=parent,
                 )
 
     @staticmethod
@@ -211,8 +223,16 @@ class _Tasks:
         return spec.link if above.entity is spec.within and spec.link else above.id
 
     def _digest_task(
-        self, spec: EntitySpec, columns: tuple[str, ...], name: str, *, required: bool
+        self,
+        spec: EntitySpec,
+        columns: tuple[str, ...],
+        name: str,
+        *,
+        required: bool,
+        child: Entity | None = None,
     ) -> _Task:
+        """Digest ids: of the records themselves, or of what holds the records of ``child``."""
+        child = child or self._file.entity
         by_number = spec.entity is Entity.PERSON and (
             self._schema.keys.scope is KeyScope.PERSON_NUMBER
         )
@@ -220,6 +240,7 @@ class _Tasks:
             columns,
             prefix=() if by_number else self._schema.census.code,
             widths=self._widths,
+            form=spec.form,
             file=self._name,
             secret=self._secret,
             tag=spec.entity.tag,
@@ -227,13 +248,19 @@ class _Tasks:
         label = " + ".join(columns)
 
         def run(batch: pa.RecordBatch, rows: npt.NDArray[np.int64], file: str) -> None:
-            digests, empty, bad = ids.digests(batch)
-            if required:
-                kind = ProblemKind.EMPTY_ID if name == DIGEST_COLUMN else ProblemKind.ORPHAN
-                self._log.add(kind, file, label, rows[empty])
-            self._log.add(ProblemKind.BAD_ID, file, label, rows[bad])
-            digests[empty] = 0  # no id, no parent
-            self._parts.append(name, digests)
+            identities = ids.digests(batch)
+            empty = rows[identities.empty]
+            if required and name == DIGEST_COLUMN:
+                self._log.add(ProblemKind.EMPTY_ID, file, label, empty)
+            elif required:
+                kind = ProblemKind.EMPTY_LINK
+                adviser = link_adviser(self._schema, child, spec.entity, kind)
+                self._log.add(kind, file, label, empty, adviser=adviser)
+            self._log.add(ProblemKind.BAD_ID, file, label, rows[identities.bad])
+            for rule, earlier in identities.after.items():
+                self._parts.append(part_after(name, rule), earlier)
+            identities.digests[identities.empty] = 0  # no id, no parent
+            self._parts.append(name, identities.digests)
 
         return _Task(columns, run)
 
@@ -337,12 +364,16 @@ class _Tasks:
         width = smallest_width(len(variable.codes))
 
         def run(batch: pa.RecordBatch, rows: npt.NDArray[np.int64], file: str) -> None:
-            x, bad_x = _coordinates(batch.column(grid.x), self._file.source.decimal)
-            y, bad_y = _coordinates(batch.column(grid.y), self._file.source.decimal)
+            x, bad_x = coordinates(batch.column(grid.x), self._file.source.decimal)
+            y, bad_y = coordinates(batch.column(grid.y), self._file.source.decimal)
             for column, bad in ((grid.x, bad_x), (grid.y, bad_y)):
-                self._log.add(ProblemKind.NOT_A_NUMBER, file, column, rows[bad])
+                adviser = coordinate_adviser(column, self._file)
+                wrong = _distinct_texts(batch.column(column), bad)
+                self._log.add(ProblemKind.NOT_A_NUMBER, file, column, rows[bad], wrong, adviser)
             cells, outside = grid_positions(grid, x, y, len(variable.codes) - 1)
-            self._log.add(ProblemKind.OUT_OF_RANGE, file, f"{grid.x}, {grid.y}", rows[outside])
+            place = f"{grid.x}, {grid.y}"
+            adviser = extent_adviser(grid.variable)
+            self._log.add(ProblemKind.OUT_OF_RANGE, file, place, rows[outside], adviser=adviser)
             self._parts.append(variable.name, cells.astype(width))
 
         return _Task((grid.x, grid.y), run)
@@ -358,45 +389,19 @@ class _Tasks:
         if encoded.trouble is None:
             return
         for trouble in Trouble:
-            found = rows[encoded.trouble == trouble]
-            examples = [text for which, text in encoded.examples if which == trouble]
-            self._log.add(problem_of(variable, trouble), file, column, found, examples)
+            kind = problem_of(variable, trouble)
+            wrong = rows[encoded.trouble == trouble]
+            values = [text for which, text in encoded.examples if which == trouble]
+            adviser = value_adviser(variable, self._file, kind)
+            self._log.add(kind, file, column, wrong, values, adviser)
 
 
-def grid_positions(
-    grid: GridSpec, x: Integers, y: Integers, unallocated: int
-) -> tuple[Integers, Integers]:
-    """The cell of each point, row by row from the south-west; and which lie outside.
-
-    Points without coordinates, marked by NaN, are unallocated.
-    """
-    x_low, y_low, x_high, y_high = grid.extent
-    across = -(-(x_high - x_low) // grid.cell)
-    absent = np.isnan(x) | np.isnan(y)
-    # No integer is as large as some floats: far outside is outside.
-    x, y = (np.clip(one, -_FARTHEST, _FARTHEST) for one in (x, y))
-    column = np.floor((np.where(absent, x_low, x) - x_low) / grid.cell).astype(np.int64)
-    row = np.floor((np.where(absent, y_low, y) - y_low) / grid.cell).astype(np.int64)
-    up = -(-(y_high - y_low) // grid.cell)
-    outside = (column < 0) | (column >= across) | (row < 0) | (row >= up)
-    cells = row * across + column
-    return np.where(absent | outside, unallocated, cells), outside
-
-
-def _coordinates(array: pa.Array, decimal_mark: str = ".") -> tuple[Integers, Integers]:
-    """Numbers, NaN for an empty field; and which fields are not numbers."""
-    if pa.types.is_string(array.type):
-        text = pc.utf8_trim_whitespace(array)
-        plain = pc.match_substring_regex(text, _COORDINATE.replace("[.]", f"[{decimal_mark}]"))
-        text = pc.replace_substring(text, decimal_mark, ".")
-        bad = pc.and_(pc.is_valid(text), pc.invert(pc.fill_null(plain, False)))
-        array = pc.if_else(pc.fill_null(plain, False), text, None).cast(pa.float64())
-        return (
-            array.to_numpy(zero_copy_only=False),
-            bad.to_numpy(zero_copy_only=False).astype(bool),
-        )
-    numbers = array.cast(pa.float64()).to_numpy(zero_copy_only=False)
-    return numbers, np.zeros(len(array), dtype=bool)
+def _distinct_texts(array: pa.Array, chosen: Integers) -> list[str]:
+    """Some of the texts that were chosen."""
+    if not chosen.any():
+        return []
+    texts: list[str | None] = array.filter(pa.array(chosen)).unique()[:_MOST_TEXTS].to_pylist()
+    return [str(text) for text in texts]
 
 
 def _existing_keys(array: pa.Array, existing: KeyColumn, modulus: int) -> tuple[Integers, Integers]:

@@ -23,7 +23,7 @@ from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.grouped_table import GroupedAxis, GroupedTable
 from sdcensus.model.published.protected import Audit, Protected
 from sdcensus.model.published.table import Table
-from sdcensus.model.spec.axis import Axis, make_axis
+from sdcensus.model.spec.axis import Axis, make_axis, several_levels
 from sdcensus.model.spec.covers import (
     WHOLE,
     Part,
@@ -155,10 +155,12 @@ def _parts(axis: Axis, groups: Mapping[str, Sequence[str]]) -> dict[str, tuple[P
             raise SpecError(f"The group {name!r} of {variable.name!r} needs a list of codes.")
         wanted = np.zeros(len(variable.codes), dtype=bool)
         for code in codes:
-            if str(code) not in known:
+            if str(code) in known.unclear:
+                raise SpecError(several_levels(str(code), known.unclear[str(code)]))
+            if str(code) not in known.codes:
                 where = f"Axis {axis.name!r}: "
-                raise UnknownName("code", str(code), known=list(known), where=where)
-            level, at = known[str(code)]
+                raise UnknownName("code", str(code), known=list(known.codes), where=where)
+            level, at = known.codes[str(code)]
             leaves = level.group_array == at
             if (wanted & leaves).any():
                 raise SpecError(

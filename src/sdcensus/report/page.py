@@ -20,10 +20,16 @@ from importlib.resources import files
 from typing import Any
 
 from sdcensus._version import __version__
+from sdcensus.model.sentences import speak
 from sdcensus.report.charts import SHADES, as_svg
 
-#: Stands at the foot of every printed page that only the office may see.
-RUNNING_STAMP = "Confidential: for the office only"
+
+def running_stamp(language: str | None = None) -> str:
+    """Stands at the foot of every printed page that only the office may see."""
+    return speak("assess.page.running", language)
+
+
+RUNNING_STAMP = running_stamp()
 
 
 class Html(str):
@@ -91,18 +97,20 @@ def page(
     ]
     if stamp is not None:
         head.append('<meta name="robots" content="noindex">')
-    running = RUNNING_STAMP if stamp is not None else ""
+    running = running_stamp(language) if stamp is not None else ""
     head.append(f"<title>{escape(title)}</title>\n<style>{_style(running)}</style></head>\n")
     body = ['<body><div class="sheet">\n<main>\n']
     if stamp is not None:
-        body.append(f'<p class="stamp">Confidential. {escape(stamp)}</p>\n')
+        confidential = escape(speak("assess.page.confidential", language))
+        body.append(f'<p class="stamp">{confidential} {escape(stamp)}</p>\n')
     body.append(f"<h1>{escape(title)}</h1>\n")
     if facts:
         body.append(f'<p class="facts">{escape(facts)}</p>\n')
     if lead:
         body.append(f'<p class="lead">{escape(lead)}</p>\n')
     body += [piece if isinstance(piece, Html) else paragraph(piece) for piece in content]
-    words = f"Made by sdcensus {__version__}. {closing}".rstrip()
+    made = speak("assess.page.made_by", language, version=__version__)
+    words = f"{made} {closing}".rstrip()
     body.append(f"</main>\n<footer>{escape(words)}</footer>\n</div></body></html>\n")
     return "".join([*head, *body])
 
@@ -245,7 +253,11 @@ def figure(chart: Any, alternative: str, *, caption: str = "", title: str = "") 
         caption: How to read it.
         title: What it shows.
     """
-    drawn = as_svg(chart, alternative, margin=2, themed=True)
+    return drawing(Html(as_svg(chart, alternative, margin=2, themed=True)), title, caption)
+
+
+def drawing(drawn: Html, title: str = "", caption: str = "") -> Html:
+    """A picture that is drawn already, with a title and how to read it."""
     parts = [f"<b>{escape(title)}</b>" if title else "", escape(caption)]
     words = " ".join(part for part in parts if part)
     says = f"<figcaption>{words}</figcaption>" if words else ""

@@ -30,6 +30,7 @@ from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.measure import Measure, MeasureContext, Row, Side
 from sdcensus.model.published.table import AnyTable
 from sdcensus.model.quantities import decimal_text
+from sdcensus.model.sentences import figure, sentence
 from sdcensus.model.vocabulary import option
 
 Int64 = npt.NDArray[np.int64]
@@ -170,7 +171,7 @@ class CompositeRiskMeasure(Measure[RiskBeforeAndAfter]):
     """The composite risk as a row of a report."""
 
     name = "composite-risk"
-    title = "Composite risk"
+    title = sentence("assess.measure.composite_title")
     side = Side.RISK
     meaning = (
         ("risk R", "composite risk of the interior cells, 0 to 1; before and after protection"),
@@ -186,8 +187,12 @@ class CompositeRiskMeasure(Measure[RiskBeforeAndAfter]):
         before, after = result.before.value, result.after.value
         return (
             Row(
-                "composite risk R (0 to 1): of the true table, and of the published one",
-                f"{decimal_text(before, 3)} → {decimal_text(after, 3)}",
+                sentence("assess.measure.composite"),
+                figure(
+                    lambda language: (
+                        f"{decimal_text(before, 3, language)} → {decimal_text(after, 3, language)}"
+                    )
+                ),
                 figures=(("risk R before", before), ("risk R after", after)),
             ),
         )
@@ -223,10 +228,7 @@ def _protected(pair: Pair, reading: CompositeReading, weights: tuple[float, ...]
     zeros = ((int(empty.sum()) + pair.absent) / pair.cells) ** (either / both) if both else 0.0
     warnings: tuple[str, ...] = ()
     if pair.withheld:
-        warnings = (
-            "Cells that are withheld are left out: the value is about the cells that are shown,"
-            " and cannot be compared with that of the whole table.",
-        )
+        warnings = (sentence("assess.caution.withheld"),)
     how = _variance_discount if reading is CompositeReading.VARIANCE else _entropy_discount
     return _together(
         Counts(pair.true, pair.absent),
@@ -252,17 +254,16 @@ def _together(
     population = int(there.sum())
     root = math.sqrt(population)
     if not counts.cells:
-        warnings = (*warnings, "No interior cell has a published number, so nothing is measured.")
+        warnings = (*warnings, sentence("assess.caution.no_number"))
     elif not population:
         warnings = (
             *warnings,
-            "The table has no records: the terms of entropy and of the population count as 0.",
+            sentence("assess.caution.no_records"),
         )
     elif few.size < FEW_SMALL_CELLS:
         warnings = (
             *warnings,
-            f"Fewer than {FEW_SMALL_CELLS} interior cells have 1 to {SMALL_UP_TO} records: the"
-            " term of small cells is erratic, and so is the value.",
+            sentence("assess.caution.few", few=FEW_SMALL_CELLS, small=SMALL_UP_TO),
         )
     return CompositeRisk(
         zeros=weights[0] * zeros,

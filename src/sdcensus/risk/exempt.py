@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.measure import Measure, MeasureContext, Row, Side
 from sdcensus.model.quantities import number_text
-from sdcensus.model.spec.headings import units_text
+from sdcensus.model.sentences import figure, sentence
+from sdcensus.model.spec.headings import units_words
 from sdcensus.risk.feasibility import SMALL
 
 
@@ -26,7 +28,7 @@ class ExemptMeasure(Measure[ExemptCells]):
     """Exempt cells as a row of a report."""
 
     name = "exempt-cells"
-    title = "Exempt cells"
+    title = sentence("assess.measure.exempt_title")
     side = Side.RISK
     meaning = (("exempt cells", "cells that hold anyone and are published exactly on purpose"),)
 
@@ -40,19 +42,18 @@ class ExemptMeasure(Measure[ExemptCells]):
 
     def rows(self, result: ExemptCells, context: MeasureContext) -> tuple[Row, ...]:
         """How many there are; a warning where small ones are among them."""
-        sentence = ""
+        warning = ""
         if result.small:
-            holds = "cell holds" if result.small == 1 else "cells hold"
-            units = units_text(context.table.spec).lower()
-            sentence = (
-                f"{number_text(result.small)} exempt {holds} one or two {units}, and will be"
-                " published exactly. Exempt only totals of large groups."
+            warning = sentence(
+                f"assess.measure.exempt_{'one' if result.small == 1 else 'more'}",
+                n=result.small,
+                units=units_words(context.table.spec),
             )
         return (
             Row(
-                "exempt cells, published exactly on purpose",
-                number_text(result.cells),
-                sentence,
+                sentence("assess.measure.exempt"),
+                figure(partial(number_text, result.cells)),
+                warning,
                 (("exempt cells", result.cells),),
             ),
         )

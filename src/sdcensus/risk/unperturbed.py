@@ -8,6 +8,7 @@ by cells, which can exceed 1.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +22,8 @@ from sdcensus.model.measure import Measure, MeasureContext, Row, Side
 from sdcensus.model.perturbation.table import Perturbation
 from sdcensus.model.published.table import AnyTable
 from sdcensus.model.quantities import share_text
-from sdcensus.model.spec.headings import units_text
+from sdcensus.model.sentences import figure, sentence
+from sdcensus.model.spec.headings import units_words
 
 Int64 = npt.NDArray[np.int64]
 
@@ -115,7 +117,7 @@ class UnperturbedMeasure(Measure[Unperturbed]):
     """Ones and twos that are published as they are, as rows of a report."""
 
     name = "unperturbed-small-cells"
-    title = "Small cells that stay"
+    title = sentence("assess.measure.stay_title")
     side = Side.RISK
     meaning = (("small that stay", "interior cells of 1 or 2 that are published as they are"),)
 
@@ -128,16 +130,15 @@ class UnperturbedMeasure(Measure[Unperturbed]):
         cells, units = result.share_of_cells, result.share_of_records
         if cells is None:
             return ()
-        named = units_text(context.table.spec).lower()
         return (
             Row(
-                "ones and twos that are published as they are, of such cells",
-                share_text(cells),
+                sentence("assess.measure.stay"),
+                figure(partial(share_text, cells)),
                 figures=(("share of small that stay", cells),),
             ),
             Row(
-                f"the same, of the {named} in them",
-                share_text(units),
+                sentence("assess.measure.stay_units", units=units_words(context.table.spec)),
+                figure(partial(share_text, units)),
                 figures=(("share of their units", units),),
             ),
         )

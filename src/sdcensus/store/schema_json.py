@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from sdcensus.errors import SdcensusError, StoreError
 from sdcensus.model.schema.code_lists import LONGEST_RANGE, grid_codes, range_codes
+from sdcensus.model.schema.id_forms import IdForm
 from sdcensus.model.schema.number_codes import LARGEST_NUMBER
 from sdcensus.model.schema.schema import (
     CensusInfo,
@@ -90,6 +91,8 @@ def _plain(schema: Schema) -> Json:
             "code": list(schema.census.code),
             "reference_date": schema.census.reference_date,
             "languages": list(schema.census.languages),
+            **_if_any("names", schema.census.names),
+            **_if_any("countries", schema.census.countries),
         },
         "entities": [_entity_to_json(entity) for entity in schema.entities],
         "variables": [_variable_to_json(variable, schema.grids) for variable in schema.variables],
@@ -158,8 +161,13 @@ def _text_to_json(text: Text) -> str | list[list[str]] | None:
     return [list(pair) for pair in text.by_language]
 
 
+def _if_any(name: str, text: Text) -> Json:
+    """A member for a text in several languages, and none for a schema without one."""
+    return {name: _text_to_json(text)} if text else {}
+
+
 def _entity_to_json(spec: EntitySpec) -> Json:
-    return {
+    plain: Json = {
         "entity": spec.entity.value,
         "id": list(spec.id),
         "within": spec.within.value if spec.within else None,
@@ -168,6 +176,10 @@ def _entity_to_json(spec: EntitySpec) -> Json:
         "from_content": spec.from_content,
         "derived_from": spec.derived_from.value if spec.derived_from else None,
     }
+    # Stores that were written before a form could be declared keep their digest.
+    if spec.form.declared:
+        plain["form"] = [list(spec.form.widths), spec.form.any_case]
+    return plain
 
 
 def _variable_to_json(variable: Variable, grids: tuple[GridSpec, ...]) -> Json:
@@ -182,6 +194,7 @@ def _variable_to_json(variable: Variable, grids: tuple[GridSpec, ...]) -> Json:
         "unit": variable.unit or None,
         "continuous": variable.continuous or None,
         "decimals": variable.decimals or None,
+        "main": variable.main,
         "map": variable.map or None,
         "imputed": variable.imputed or None,
         "counts": variable.counts.value if variable.counts else None,
@@ -292,6 +305,8 @@ def _schema(document: Mapping[str, Any]) -> Schema:
             code=_list(census["code"], _string),
             reference_date=_string(census["reference_date"]),
             languages=_list(census["languages"], _string),
+            names=_text(census.get("names")),
+            countries=_text(census.get("countries")),
             measure=Measure(census["measure"]) if "measure" in census else None,
         ),
         entities=_list(document["entities"], _entity),
@@ -325,7 +340,13 @@ def _entity(value: Any) -> EntitySpec:
         optional=_checked(value["optional"], bool),
         from_content=_checked(value["from_content"], bool),
         derived_from=_optional(value["derived_from"], _kind_of_unit),
+        form=_optional(value.get("form"), _form) or IdForm(),
     )
+
+
+def _form(value: Any) -> IdForm:
+    widths, any_case = value
+    return IdForm(_list(widths, _whole), _checked(any_case, bool))
 
 
 def _key_column(value: Any) -> tuple[Entity, KeyColumn]:
@@ -387,6 +408,7 @@ def _variable(value: Any, grids: tuple[GridSpec, ...]) -> Variable:
         unit=_string(entries.get("unit", "")),
         continuous=_checked(entries.get("continuous", False), bool),
         decimals=_whole(entries.get("decimals", 0)),
+        main=_optional(entries.get("main"), lambda value: _checked(value, bool)),
         map=_string(entries.get("map", "")),
         imputed=_checked(entries.get("imputed", False), bool),
         counts=_optional(entries.get("counts"), _kind_of_unit),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import ge, gt, le, lt
 
 import numpy as np
@@ -92,7 +92,9 @@ def levels(draw: st.DrawFn, name: str, leaves: Sequence[Code]) -> Level:
     """A partition of some leaves under codes in any order; a code may have no leaf."""
     size = draw(st.integers(1, len(leaves)))
     group = draw(st.lists(st.integers(0, size - 1), min_size=len(leaves), max_size=len(leaves)))
-    codes = draw(_distinct_codes(size))
+    # Official lists number each level by itself, so that codes stand at several.
+    alike = [leaf.code for leaf in leaves[::-1][:size]]
+    codes = alike if draw(st.booleans()) else draw(_distinct_codes(size))
     ragged = draw(st.booleans())
     named = [
         # A leaf that stands for itself keeps its code.
@@ -172,12 +174,15 @@ def small_censuses(draw: st.DrawFn, *, most_units: int = 12) -> SmallCensus:
     shape = draw(st.sampled_from(SHAPES))
     skeleton = Schema(census=CensusInfo(name="small"), entities=shape.entities, variables=())
     described: list[Variable] = []
-    area = draw(st.booleans())
+    areas = draw(st.sampled_from((0, 1, 2)))
     for at in range(draw(st.integers(1, 4))):
         entity, file = _home(draw, shape)
-        role = Role.GEOGRAPHY if area and at == 0 else None
+        role = Role.GEOGRAPHY if at < areas else None
         may = _may_be_missing(skeleton, entity)
         described.append(draw(variables(f"v{at}", entity, file, role=role, may_be_missing=may)))
+    if areas == 2 and len(described) > 1:
+        main = draw(st.integers(0, 1))
+        described[:2] = [replace(described[at], main=at == main) for at in range(2)]
     amounts = _amounts(draw, shape)
     scope = draw(st.sampled_from(KeyScope))
     schema = Schema(

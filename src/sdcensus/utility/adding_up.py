@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from sdcensus.model.measure import PublicMeasure, PublicRow
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.gaps import gaps
 from sdcensus.model.published.table import Table
 from sdcensus.model.quantities import share_text
+from sdcensus.model.sentences import figure, in_every_language, sentence
 
 
 class AddingUpMeasure(PublicMeasure):
@@ -19,11 +22,9 @@ class AddingUpMeasure(PublicMeasure):
         share = gaps(table).share_that_adds_up
         if share is None:
             return ()
-        sentence = ""
+        warning = ""
         if share < 1:
-            sentence = (
-                f"In {share_text(1 - share, digits=0)} of its lines the total is not the sum of its"
-                " parts: use published totals rather than sums of your own."
-            )
-        label = "of totals equal the sum of their parts"
-        return (PublicRow(label, share_text(share, digits=0), sentence),)
+            rest = in_every_language(partial(share_text, 1 - share, digits=0))
+            warning = sentence("assess.public.does_not_add_up", share=rest)
+        value = figure(partial(share_text, share, digits=0))
+        return (PublicRow(sentence("assess.public.adds_up"), value, warning),)

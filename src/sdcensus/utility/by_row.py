@@ -20,6 +20,7 @@ from sdcensus.model.cube.pairs import (
 from sdcensus.model.cube.parts import Int64, Mask, TablePart, block_of, region_at
 from sdcensus.model.cube.sparse_cube import AnyCube, SparseCube
 from sdcensus.model.published.table import AnyTable
+from sdcensus.model.sentences import sentence
 from sdcensus.model.spec.table_spec import area_axis
 
 
@@ -175,8 +176,8 @@ def per_row(
     return row_measures(rows_of(cube, table, axis=axis, level=level, part=part))
 
 
-_NO_NUMBER = "every cell of the row is withheld"
-_NO_VARIANCE = "the true counts of the row are all equal"
+_NO_NUMBER = sentence("assess.reason.row_withheld")
+_NO_VARIANCE = sentence("assess.reason.row_equal")
 
 
 def row_measures(rows: Rows) -> RowMeasures:
@@ -216,13 +217,16 @@ def dispersion(values: Float64, used: Mask, why_skipped: str) -> Dispersion:
     """Mean, variance between rows and standard error of the rows that are used."""
     kept = values[used]
     skipped = int(values.size - kept.size)
-    reason = f"{skipped:,} rows skipped: {why_skipped}" if skipped else ""
+    reason = sentence("assess.reason.skipped", n=skipped, why=why_skipped) if skipped else ""
     if not kept.size:
-        return Dispersion(0, skipped, None, None, None, None, reason or "there are no rows")
+        why = reason or sentence("assess.reason.no_rows")
+        return Dispersion(0, skipped, None, None, None, None, why)
     mean = float(kept.mean())
     if kept.size < 2:
-        why = "one row alone has no dispersion"
-        reason = f"{reason}; {why}" if reason else why
+        why = sentence("assess.reason.one_row")
+        if reason:
+            why = sentence("assess.reason.both", first=reason, second=why)
+        reason = why
         return Dispersion(1, skipped, mean, None, None, None, reason)
     variance = float(kept.var(ddof=1))
     error = math.sqrt(variance / kept.size)

@@ -14,6 +14,7 @@ from sdcensus.model.cube.pairs import Pair, pair_of, pair_of_values
 from sdcensus.model.cube.parts import Int64, TablePart
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.published.table import AnyTable
+from sdcensus.model.sentences import sentence
 from sdcensus.model.vocabulary import option
 from sdcensus.utility.bases import Base
 
@@ -162,15 +163,12 @@ def utility_of_values(
     return measure(pair_of_values(true, published, withheld=withheld), base=base, small=small)
 
 
-_NO_CELL = "there is no cell to measure"
-_ALL_WITHHELD = "every cell is withheld"
-_NO_RECORD = "no cell is non-empty"
-_NO_SMALL = "no cell holds a small count"
-_EMPTY_CHANGED = (
-    "an empty cell is published as something else, and has no relative change; take the base"
-    " 'nonzero'"
-)
-_CONSTANT = "all true counts, or all published ones, are equal"
+_NO_CELL = sentence("assess.reason.no_cell")
+_ALL_WITHHELD = sentence("assess.reason.all_withheld")
+_NO_RECORD = sentence("assess.reason.no_record")
+_NO_SMALL = sentence("assess.reason.no_small")
+_EMPTY_CHANGED = sentence("assess.reason.base")
+_CONSTANT = sentence("assess.reason.constant")
 
 
 class _Means:

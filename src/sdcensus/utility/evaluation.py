@@ -15,6 +15,7 @@ from sdcensus.model.cube.pairs import Pair, counts_of, pair_of
 from sdcensus.model.cube.parts import Int64, TablePart
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.published.table import AnyTable
+from sdcensus.model.sentences import sentence
 from sdcensus.model.spec.table_spec import TableSpec
 
 #: Counts from 1 to this are unsafe, unless said otherwise.
@@ -310,7 +311,7 @@ def _figures(
         median_change=_median(sizes, how_often) if cells and sizes is not None else None,
         max_change=int(sizes[-1]) if cells and sizes is not None else None,
         share_equal=(int(change.bins[0]) + absent) / cells if cells and change else None,
-        reason="" if cells else "there is no cell with a number",
+        reason="" if cells else sentence("assess.reason.no_number"),
     )
 
 

@@ -103,9 +103,9 @@ class CachedAnswer:
             (b"content-language", self.language.encode("ascii")),
             (b"link", b'</about>; rel="describedby"'),
         ]
-        if self.format != JSON_STAT:
-            disposition = content_disposition(self.filename)
-            headers.append((b"content-disposition", disposition.encode("latin-1")))
+        # JSON is also looked at in browsers; whoever saves it gets a name that says what it is.
+        disposition = content_disposition(self.filename, inline=self.format == JSON_STAT)
+        headers.append((b"content-disposition", disposition.encode("latin-1")))
         return headers
 
     def content_headers(self, *, packed: bool) -> list[Header]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import re
 import secrets
 import time
 from collections import OrderedDict
@@ -32,6 +33,7 @@ _HOST = "__Host-"
 _MOST_PSEUDONYMS = 50_000
 _LONGEST_COOKIE = 4_096
 _LONGEST_TOKEN = 200
+_LONGEST_HOST = 270
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +150,21 @@ def is_secure(scope: Scope, headers: Headers, settings: Settings) -> bool:
     if not settings.trusted_proxies or not peer or not _inside(str(peer[0]), settings.proxies):
         return False
     return headers.get(b"x-forwarded-proto").split(",")[-1].strip().lower() == "https"
+
+
+#: What a header ``Host`` may be: a name or an address, and a port.
+HOST = re.compile(r"(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(?::[0-9]{1,5})?")
+
+
+def origin_of(scope: Scope, *, secure: bool) -> str:
+    """The address of the server as the one who asks wrote it; empty if it is none.
+
+    Hosts that the server does not answer for never come so far.
+    """
+    host = headers_of(scope).get(b"host")
+    if len(host) > _LONGEST_HOST or not HOST.fullmatch(host):
+        return ""
+    return f"{'https' if secure else 'http'}://{host.lower()}"
 
 
 def _is_address(text: str) -> bool:

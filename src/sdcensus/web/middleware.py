@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
-import re
 import socket
 import time
 import traceback
@@ -22,7 +21,7 @@ from starlette.requests import ClientDisconnect, HTTPConnection
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from sdcensus.web.api.errors import ApiError, busy
-from sdcensus.web.identity import SESSION_COOKIE, Headers, headers_of, is_secure
+from sdcensus.web.identity import HOST, SESSION_COOKIE, Headers, headers_of, is_secure
 from sdcensus.web.languages import language_of
 from sdcensus.web.metrics import Metrics
 from sdcensus.web.security import DATA_HEADERS, STAY_SECURE, headers_for, is_open
@@ -42,7 +41,6 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 logger = logging.getLogger("sdcensus.web")
 
-_HOST = re.compile(r"(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(?::[0-9]{1,5})?")
 _API = "/api/v1"
 #: The status, in the metrics only, of requests whose sender went away.
 _GONE = 499
@@ -144,7 +142,7 @@ class Shell:
     def _answers_for(self, host: str) -> bool:
         if "*" in self._hosts:
             return True
-        match = _HOST.fullmatch(host)
+        match = HOST.fullmatch(host)
         if match is None:
             return False
         name = match.group(1).lower().rstrip(".")
@@ -254,6 +252,8 @@ class ConnectionPatience(_Base):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for a request."""
+        # No address is logged, also where something else has opened the log of the server.
+        self.access_log = False
         super().connection_made(transport)
         _send_at_once(transport)
         self._begin()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
@@ -26,6 +26,7 @@ from sdcensus.web.api.site import Site, told_formats
 from sdcensus.web.database import Account, AccountRole, Action
 from sdcensus.web.identity import CLIENT_COOKIE, SESSION_COOKIE, Caller
 from sdcensus.web.languages import LANGUAGE_COOKIE, language_of, text, texts
+from sdcensus.web.reading import about_page
 from sdcensus.web.routing import Routes
 from sdcensus.web.security import local_path
 
@@ -56,7 +57,8 @@ def data_block(value: object) -> Markup:
 def _texts_block(language: str) -> Markup:
     """The texts that pages show themselves; what is wrong is told by the server."""
     every = texts(language).items()
-    return data_block({key: words for key, words in every if not key.startswith("mistakes.")})
+    others = ("mistakes.", "editor.")
+    return data_block({key: words for key, words in every if not key.startswith(others)})
 
 
 class Pages:
@@ -124,7 +126,7 @@ class Pages:
             "texts_json": _texts_block(language),
             "formats": told_formats(language),
             "formats_json": data_block(told_formats(language)),
-            "census": {"name": census.name, "country": census.country},
+            "census": {"name": census.name_in(language), "country": census.country_in(language)},
             "account": None if account is None else _shown_account(account),
             "csrf": "" if caller is None else site.identities.csrf(caller),
             "office": {"name": site.settings.office, "feedback": site.settings.feedback},
@@ -148,9 +150,18 @@ def _plain(name: str) -> Callable[[Pages, Request], Awaitable[Response]]:
     return page
 
 
+@routes.get("/about")
+async def figures_page(pages: Pages, request: Request) -> Response:
+    """How the figures came about, as far as that is public."""
+    site = pages.site
+    language = language_of(request, site.settings.languages)
+    say = partial(text, language)
+    more = about_page(site.service.reading, language, say)
+    return pages.response(request, "about", await site.identities.of(request.scope), more=more)
+
+
 for _path, _name in {
     "/": "builder",
-    "/about": "about",
     "/commands": "commands",
     "/api": "api",
 }.items():

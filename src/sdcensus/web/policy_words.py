@@ -13,7 +13,7 @@ from sdcensus.errors import Sentence, UnknownName
 from sdcensus.model.policy.policy import AtLevel
 from sdcensus.model.quantities import figure_text, number_text
 from sdcensus.model.schema.schema import Schema
-from sdcensus.model.schema.variable import Entity, Role
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.headings import entity_text, inside_sentence, joined, variable_heading
 from sdcensus.session.answer import level_label
 from sdcensus.session.policy.verdict import (
@@ -110,10 +110,8 @@ def _name(variable: str, schema: Schema, language: str) -> str:
 
 def _geography_with(level: str, schema: Schema) -> str:
     """The geography that has a level of this name; empty where none has."""
-    for variable in schema.variables:
-        if variable.role is Role.GEOGRAPHY and any(
-            level == other.name for other in variable.levels()
-        ):
+    for variable in schema.geographies:
+        if any(level == other.name for other in variable.levels()):
             return variable.name
     return ""
 
@@ -141,6 +139,6 @@ def _at(text: str, schema: Schema, language: str) -> str:
 
 def _is_area(variable: str, schema: Schema) -> bool:
     try:
-        return schema.variable(variable).role is Role.GEOGRAPHY
+        return schema.variable(variable).called_by_level
     except UnknownName:
         return False

@@ -104,8 +104,12 @@ def headers_for(path: str, *, anonymous: bool) -> tuple[Header, ...]:
     return STATIC_HEADERS if path.startswith("/static/") else PAGE_HEADERS
 
 
-def content_disposition(filename: str) -> str:
+def content_disposition(filename: str, *, inline: bool = False) -> str:
     """The header that names a download; nothing in a name can become another header.
+
+    Args:
+        filename: The name.
+        inline: Whether a browser may show it; else it is saved.
 
     Examples:
         >>> content_disposition('año "1".csv')
@@ -114,9 +118,10 @@ def content_disposition(filename: str) -> str:
     name = "".join(sign for sign in filename if sign.isprintable() and sign not in "/\\")[:150]
     name = name.strip(". ") or "table"
     plain = re.sub(r"[^A-Za-z0-9._-]", "_", name)
+    kind = "inline" if inline else "attachment"
     if plain == name:
-        return f'attachment; filename="{plain}"'
-    return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"
+        return f'{kind}; filename="{plain}"'
+    return f"{kind}; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"
 
 
 def local_path(target: str) -> str:

@@ -54,7 +54,7 @@ def test_a_store_from_a_store(run: Run, hamlet: Hamlet, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--where", "tenure = 2"], "write '==' to compare"),
+        (["--where", "tenure => 2"], "write '>=' to compare"),
         (["--where", "tenur == 2"], "Did you mean 'tenure'?"),
         (["--where", "age > 3", "--of", "household"], "--of persons"),
         ([], "Missing option '--where'"),

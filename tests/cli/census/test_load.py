@@ -43,7 +43,7 @@ def test_the_secret_may_be_named_by_the_environment(
     assert run("load", village.schema, "--out", tmp_path / "a.store").code == 0
 
 
-def test_problems_are_listed_without_values_of_identifiers_and_nothing_is_written(
+def test_problems_are_listed_without_values_of_identifiers_and_no_store_is_written(
     run: Run, village: Village, tmp_path: Path
 ) -> None:
     persons = [*PERSONS, ("E3", "1", "2", "Hal Secret", 7, 20, 0, "1"), FIRST]
@@ -57,7 +57,9 @@ def test_problems_are_listed_without_values_of_identifiers_and_nothing_is_writte
     assert "duplicate id" in answer.err
     assert "Secret" not in answer.out + answer.err
     assert answer.out == ""
-    assert sorted(tmp_path.iterdir()) == before
+    lists = [tmp_path / f"a.store.problems{ending}" for ending in (".html", ".txt")]
+    assert sorted(tmp_path.iterdir()) == sorted([*before, *lists])
+    assert not any("Secret" in path.read_text(encoding="utf-8") for path in lists)
 
 
 def test_problems_can_become_missing_values(run: Run, village: Village, tmp_path: Path) -> None:
@@ -129,7 +131,8 @@ def test_a_store_is_replaced_only_when_asked(run: Run, village: Village, tmp_pat
     assert answer.code == 8
     assert "--replace" in answer.err
     assert run(*arguments, "--replace").code == 0
-    assert sorted(one.name for one in tmp_path.iterdir()) == ["a.store"]
+    names = ["a.store", "a.store.report.html", "a.store.report.txt"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == names
 
 
 def test_what_is_no_store_is_never_replaced(run: Run, village: Village, tmp_path: Path) -> None:
@@ -140,3 +143,38 @@ def test_what_is_no_store_is_never_replaced(run: Run, village: Village, tmp_path
     answer = run("load", village.schema, *arguments)
     assert answer.code == 8
     assert [one.name for one in precious.iterdir()] == ["thesis.txt"]
+
+
+def test_a_terminal_shows_what_is_conspicuous_and_where_the_report_stands(
+    run: Run, village: Village, tmp_path: Path
+) -> None:
+    """Besides what a load always says, there are findings and one sentence."""
+    persons = [person for person in PERSONS if person[0] != "E3"]
+    schema = write_village(tmp_path / "files", persons=persons)
+    store = tmp_path / "a.store"
+    answer = run("load", schema, "--out", store, "--secret", village.secret, "-l", "es")
+    assert answer.code == 0
+    made, *lines = answer.out.splitlines()
+    assert made.startswith(f"Made {store} in ")
+    assert [" ".join(line.split()) for line in lines] == [
+        "households 4",
+        "persons 6",
+        "Hogares de personas: 6 coinciden tal como están escritos",
+        "- Hogares sin personas: 1",
+        "- Mucho es «no declarado» en income",
+        "- Áreas de ed sin personas: 1",
+        f"El informe completo, solo para la oficina: {store}.report.html, {store}.report.txt",
+        f"Look at it with: sdcensus describe {store}",
+    ]
+
+
+def test_what_became_of_values_is_said_as_it_is(run: Run, village: Village, tmp_path: Path) -> None:
+    persons = [*PERSONS, ("E3", "7", "1", "Hal Secret", 7, 20, 0, "1")]
+    schema = write_village(tmp_path / "files", persons=persons)
+    arguments = ("--out", tmp_path / "a.store", "--secret", village.secret)
+    answer = run("load", schema, *arguments, "--on-problem", "missing", "--no-report")
+    assert "sex: unknown code in 1 record (row 9); such as '7'. Now \"" in answer.err
+    assert 'without households; what they would have from them is "not stated"' in answer.err
+    assert "report" not in answer.out
+    shown = run("tabulate", tmp_path / "a.store", "--by", "tenure", "--show", "--confidential").out
+    assert ["Not", "stated", "1"] in [line.split() for line in shown.splitlines()]

@@ -13,7 +13,7 @@ def test_a_draft_can_be_checked_and_loaded(run: Run, village: Village, tmp_path:
     answer = run("schema", "draft", files / "persons.csv", "--out", out)
     assert (answer.code, answer.err) == (0, "")
     assert f"Wrote {out / 'schema.toml'}" in answer.out
-    assert "Never stored, because they identify records: full_name" in answer.out
+    assert "Never stored, because they identify records: house, number, full_name" in answer.out
     assert "guessed" in answer.out
     assert run("schema", "check", out / "schema.toml").code == 0
     store = tmp_path / "draft.store"

@@ -90,8 +90,8 @@ def test_from_a_plan_to_an_approved_folder(run: Run, folder: Path) -> None:
     one = run("approve", folder / "published", "--name", "Ana Ruiz", "--role", "head")
     assert one.out == "Approved by Ana Ruiz: 1 of 2. A second person has to approve.\n"
     assert run("approve", folder / "published", "--name", " ana  ruiz").code == Refused.exit_code
-    two = run("approve", folder / "published", "--name", "Ben", "--date", "2026-03-01")
-    assert two.out == "Approved by Ana Ruiz and Ben.\n"
+    two = run("approve", folder / "published", "--name", "Ben", "--date", "2026-03-01", "-l", "es")
+    assert two.out == "Aprobado por Ana Ruiz y Ben.\n"
     shown = run("verify", folder / "published", "--office", folder / "published.office")
     assert "Approved by Ana Ruiz (head) and Ben." in shown.out
 

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 from sdcensus.documents.schema.code_tables import read_code_table
 from sdcensus.errors import DocumentError, InputError, SdcensusError
-from sdcensus.model.schema.code_lists import Node
+from sdcensus.model.schema.tree_rows import Node
 from sdcensus.model.text import Text
 
 

@@ -422,12 +422,14 @@ MISTAKES = [
             'file = "person"',
             "range = [0, 9]",
             'role = "geography"',
+            "main = true",
             "[variable.y]",
             'file = "person"',
             "range = [0, 9]",
-            'role = "geography" #!',
+            'role = "geography"',
+            "main = true #!",
         ),
-        r"'x' is the geography already",
+        r"'x' is the main geography already",
     ),
     # codes
     (variable('codes = "no.csv" #!'), r"does not exist"),
@@ -622,7 +624,8 @@ def test_mistakes_of_code_list_files_name_file_and_line(tmp_path: Path) -> None:
     (tmp_path / "other.csv").write_bytes(b"code\n\xff\n")
     found = mistakes_in(tmp_path, text + "\n" + variable('codes = "other.csv"', name="other"))
     assert [mistake.text for mistake in found] == [
-        "variable.area: areas.csv, line 6: The code 'c' stands on line 5 already.",
+        "variable.area: areas.csv, line 6: The code 'c' stands on line 5 already. If two levels"
+        " share their codes, say in a column 'level' which row is of which.",
         "variable.other: other.csv, line 2: There is a character here that is not UTF-8."
         " Save the file as csv UTF-8.",
     ]

@@ -11,7 +11,6 @@ from sdcensus.errors import SpecError
 from sdcensus.model.schema.code_lists import (
     LARGEST_GRID,
     UNALLOCATED,
-    Node,
     continuous_codes,
     grid_codes,
     interval_level,
@@ -23,6 +22,7 @@ from sdcensus.model.schema.code_lists import (
     tree_problems,
 )
 from sdcensus.model.schema.number_codes import LARGEST_NUMBER, parse_bounds
+from sdcensus.model.schema.tree_rows import Node
 from sdcensus.model.schema.variable import Code, CodeKind, Hierarchy, Level
 from sdcensus.model.text import Text
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from sdcensus.model.schema.code_lists import Node, range_codes, tree_levels
+from sdcensus.model.schema.code_lists import range_codes, tree_levels
 from sdcensus.model.schema.schema import CensusInfo, Schema
+from sdcensus.model.schema.tree_rows import Node
 from sdcensus.model.schema.variable import (
     Code,
     CodeKind,

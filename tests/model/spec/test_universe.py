@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from sdcensus.errors import SpecError, UnknownName
-from sdcensus.model.schema.code_lists import Node, interval_level, range_codes, tree_levels
+from sdcensus.model.schema.code_lists import interval_level, range_codes, tree_levels
 from sdcensus.model.schema.schema import CensusInfo, Schema
+from sdcensus.model.schema.tree_rows import Node
 from sdcensus.model.schema.variable import (
     Code,
     CodeKind,

@@ -208,8 +208,8 @@ def test_the_budget_names_the_worst_cell_of_each_level(menu: Menu) -> None:
     assert budget.asked.looks <= budget.worst.looks
     # Areas as a whole are asked for like any other cell; only everybody is not.
     assert all(level.looks <= budget.asked.looks for level in budget.levels if level.area)
-    others = [variable for variable in menu.variables if variable not in menu.geographies]
-    for area in menu.geographies:
+    others = [variable for variable in menu.variables if variable != menu.geography]
+    for area in [] if menu.geography is None else [menu.geography]:
         for level in area.levels:
             for other in others:
                 for fine in other.levels:

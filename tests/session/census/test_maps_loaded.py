@@ -28,7 +28,7 @@ def loaded(country: Path, out: Path, content: bytes | None = None) -> tuple[Cens
     if content is not None:
         (files / "codes" / "areas.geojson").write_bytes(content)
     report = load(files / "schema.toml", out, secret=country / "office.secret")
-    return CensusStore.open(out), " ".join(report.notes)
+    return CensusStore.open(out), " ".join(map(str, report.notes))
 
 
 def original(country: Path) -> dict[str, object]:
@@ -54,7 +54,7 @@ def test_a_loaded_store_keeps_the_map_and_notes_what_it_lacks(
     store, notes = loaded(country, tmp_path / "census.store", content)
     assert store.map("ed") == content
     assert "maps/ed" in [*store.verify()]
-    assert notes == f"areas.geojson does not show 1 area of ed: {lost}."
+    assert notes == f"areas.geojson does not show areas of ed: {lost}"
     drawn = open_store(store.path).map("ed")
     assert drawn is not None
     assert lost not in [one["properties"]["code"] for one in drawn["features"]]

@@ -127,7 +127,7 @@ def test_levels_that_a_map_does_not_draw_are_joined(
 
     geography = census.schema.variable("ed")
     (only,) = read_maps(census.schema, made.folder / "country")
-    assert only.note == ""
+    assert not only.note
     drawn = read_shapes(only.content, geography, "map")
     joined = _at_level({"ed": drawn["ed"]}, geography, "parish")
     assert joined is not None
@@ -150,4 +150,4 @@ def test_areas_that_a_map_lacks_are_told(made: Demonstration, census: Census) ->
     document = json.loads(census.store.map("ed") or b"")
     assert {one["properties"]["level"] for one in document["features"]} >= {"ed", "parish"}
     lacking = CensusMap("ed", b"", ("E1", "E2"), "areas.geojson")
-    assert lacking.note == "areas.geojson does not show 2 areas of ed: E1, E2."
+    assert str(lacking.note) == "areas.geojson does not show areas of ed: E1, E2"

@@ -12,7 +12,7 @@ from sdcensus.errors import OutputError, SpecError, UnknownName
 from sdcensus.model.cube.cube import Origin
 from sdcensus.model.method.parameter import MethodOptions
 from sdcensus.model.policy.policy import AtLevel, Limits, Policy, VariableRule
-from sdcensus.model.schema.schema import KeySpace, Schema
+from sdcensus.model.schema.schema import GridSpec, KeySpace, Schema
 from sdcensus.model.schema.variable import Code, Entity, Hierarchy, Level, Role
 from sdcensus.risk.looks.chance import recovery_with
 from sdcensus.session.census.census import Census
@@ -345,8 +345,8 @@ def test_why_a_table_has_no_areas_is_said() -> None:
 
 
 def test_squares_are_offered_by_no_product() -> None:
-    roles: dict[str, Role | None] = {"age": Role.GEOGRAPHY}
-    census = census_of(with_variables("area", "sex", "age", roles=roles))
+    grid = GridSpec("age", "x", "y", 3857, 1_000, (0, 0, 10_000, 1_000))
+    census = census_of(replace(with_variables("area", "sex", "age"), grids=(grid,)))
     main = census.schema.geography
     assert main is not None
     for product in PRODUCTS:

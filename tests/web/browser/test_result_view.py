@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import sdcensus.web
-from sdcensus.model.published.figures import Counted, quotient
+from sdcensus.model.published.figures import DEFAULT_LIMITS, Counted, quotient
 from sdcensus.model.published.table import Mark
 from sdcensus.model.text import LANGUAGES
 from sdcensus.web.languages import texts
@@ -86,6 +86,9 @@ def dataset(dimensions: dict[str, Any], values: list[int | None], **more: Any) -
     question = {"of": "persons", "by": list(dimensions)}
     about = {"question": question, "cells": len(values), "limit": 100_000, "own_groups": {}}
     status = more.pop("status", {})
+    counts = np.array([value or 0 for value in values])
+    weak = np.flatnonzero(Counted(counts).low()).tolist()
+    about |= {"none_below": DEFAULT_LIMITS.none_below, "weak": weak}
     return {
         "version": "2.0",
         "class": "dataset",
@@ -294,22 +297,29 @@ def test_shares_are_of_published_totals(page: Any, address: str) -> None:
 @pytest.mark.slow
 def test_shares_on_the_page_are_those_of_plans_and_programs(page: Any, address: str) -> None:
     """The same tenths, ties to the even one, and the same brackets."""
-    above, below = (array.ravel() for array in np.meshgrid(np.arange(0, 90, 3), np.arange(3, 90)))
+    above, below = (array.ravel() for array in np.meshgrid(np.arange(0, 90, 3), np.arange(90)))
     figures = quotient(Counted(above), Counted(below), share=True)
     page.goto(f"{address}/en.html?of=withheld")
     shown = page.evaluate(
         """async (pairs) => {
         const { shared } = await import("/static/result/layout.js");
-        const cell = (value) => ({ value, sign: "", parts: 1, weak: false });
+        const cell = ([value, weak, few]) => ({ value, sign: "", parts: 1, weak, few });
         return pairs.map(([part, whole]) => {
           const share = shared(cell(part), cell(whole));
+          if (share.undefined) return [0, false];
           return [Math.round(share.value * 1000), share.low];
         });
         }""",
-        np.stack([above, below], axis=1).tolist(),
+        [*zip(told_cells(above), told_cells(below), strict=True)],
     )
     low = (figures.marks == Mark.LOW_RELIABILITY).tolist()
     assert [tuple(each) for each in shown] == list(zip(figures.values.tolist(), low, strict=True))
+
+
+def told_cells(counts: np.ndarray[Any, np.dtype[Any]]) -> list[tuple[int, bool, bool]]:
+    """Counts with what the server says about each."""
+    low, few = Counted(counts).low(), counts < DEFAULT_LIMITS.none_below
+    return list(zip(counts.tolist(), low.tolist(), few.tolist(), strict=True))
 
 
 @pytest.mark.slow

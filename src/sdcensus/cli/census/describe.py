@@ -160,6 +160,7 @@ def show_variable(output: Output, census: Census, name: str, language: str | Non
     facts.add_row("describes", variable.entity.plural)
     for title, text in (
         ("role", str(variable.role or "")),
+        ("main", "yes: units are counted in these areas" if variable.main else ""),
         ("topic", variable.topic.show(language)),
         ("unit", variable.unit),
         ("decimals", str(variable.decimals) if variable.continuous or not variable.codes else ""),

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sdcensus.cli.shared.console import Output, Stages, plain_table, typed
-from sdcensus.cli.shared.options import Quiet, SecretFile, examples
+from sdcensus.cli.shared.options import Language, Quiet, SecretFile, examples
 from sdcensus.cli.shared.run import all_or_nothing
 from sdcensus.model.quantities import duration_text
 from sdcensus.model.vocabulary import OnProblem
 
+if TYPE_CHECKING:
+    from sdcensus.session.census.load_report import LoadedCensus
+
 EXAMPLES = examples(
     "sdcensus load census.toml --out census.store --secret office.secret",
     "sdcensus load census.toml --out census.store --replace --on-problem missing",
+    "sdcensus load census.toml --out census.store -l es --report office/load.html",
 )
 
 
@@ -39,33 +43,65 @@ def load(
     replace: Annotated[
         bool, typer.Option("--replace", help="Put the store in the place of an older one.")
     ] = False,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            "--report",
+            metavar="FILE",
+            help="The file of the load report, .html or .txt. Without it both stand beside the"
+            " store, as STORE.report.html and STORE.report.txt, for their owner only.",
+        ),
+    ] = None,
+    no_report: Annotated[bool, typer.Option("--no-report", help="Write no load report.")] = False,
+    language: Language = None,
     quiet: Quiet = False,
 ) -> None:
     """Check the files of a census against its schema and write the store.
 
     The store appears when it is complete, or not at all. Problems in the files are listed with
-    the rows on which they stand. Direct identifiers never enter the store. Rules that hold for all
-    records and are not declared are proposed for the schema.
+    the rows on which they stand, and with what helps. Direct identifiers never enter the store.
+    Rules that hold for all records and are not declared are proposed for the schema.
+
+    The load report says what came in: records, links and those without, missing values, ranges,
+    codes that never occur, weights, duplicates, areas. It is confidential.
     """
-    from sdcensus.session.census.census import load as load_census
+    from sdcensus.session.census.load_report import LoadReporting
 
     output = Output(quiet=quiet)
     began = time.perf_counter()
+    reporting = LoadReporting(out, report, wanted=not no_report, language=language, replace=replace)
     with all_or_nothing(), Stages(output, "reading the schema") as stages:
-        report = load_census(
-            schema,
-            out,
-            secret=secret,
-            on_problem=on_problem.value,
-            replace=replace,
-            progress=stages,
+        load_report = reporting.load(
+            schema, secret=secret, on_problem=on_problem.value, progress=stages
         )
+    took = time.perf_counter() - began
+    with Stages(output, "looking for rules that are not declared") as stages:
+        loaded = reporting.finish(load_report, progress=stages)
+    _say_notes(output, loaded)
+    output.say(f"Made {out} in {duration_text(took)}.")
+    records = plain_table(header=False)
+    records.add_column()
+    records.add_column(justify="right")
+    for entity, rows in loaded.report.rows.items():
+        records.add_row(entity.plural, f"{rows:,}")
+    output.show(records)
+    for line in loaded.links:
+        output.say(line)
+    for sentence in loaded.findings:
+        output.say(f"- {sentence}")
+    _say_rules(output, loaded)
+    if loaded.written:
+        output.say(loaded.written)
+    output.say(f"Look at it with: sdcensus describe {typed(out)}")
+
+
+def _say_notes(output: Output, loaded: LoadedCensus) -> None:
+    """What was made of values that do not fit, and identities that are not declared."""
+    report = loaded.report
     if report.problems:
-        output.note("Loaded with these problems (values that do not fit are 'not stated'):")
+        output.note("Loaded with these problems:")
         for problem in report.problems:
-            output.note(f"  {problem}")
-    for note in report.notes:
-        output.note(f"Note: {note}")
+            output.note(f"  {problem.passed}")
     if report.identities:
         output.note(
             "The records show counts of one kind of unit that are those of another, and the schema"
@@ -74,30 +110,16 @@ def load(
         )
         for identity in report.identities:
             output.note("\n".join(["", *(f"  {line}" for line in identity.lines)]))
-    output.say(f"Made {out} in {duration_text(time.perf_counter() - began)}.")
-    records = plain_table(header=False)
-    records.add_column()
-    records.add_column(justify="right")
-    for entity, rows in report.rows.items():
-        records.add_row(entity.plural, f"{rows:,}")
-    output.show(records)
-    _say_proposals(output, out)
-    output.say(f"Look at it with: sdcensus describe {typed(out)}")
 
 
-def _say_proposals(output: Output, store: Path) -> None:
+def _say_rules(output: Output, loaded: LoadedCensus) -> None:
     """What holds for all records and is not declared, ready to be put into the schema."""
-    from sdcensus.session.census.census import open_store
-    from sdcensus.session.census.implied_codes import proposed_rules
-
-    with Stages(output, "looking for rules that are not declared") as stages:
-        rules = proposed_rules(open_store(store), progress=stages)
-    if not rules:
+    if not loaded.rules:
         return
     output.say(
         "\nThese combinations occur in no record, and the schema does not declare them. Put those"
         " into the schema that are rules and no coincidence, before anything is published: what"
         " follows from the rest of a question is then the same question, with the same number."
     )
-    for rule in rules:
+    for rule in loaded.rules:
         output.say(rule.toml())

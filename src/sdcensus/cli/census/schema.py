@@ -1,4 +1,4 @@
-"""``sdcensus schema``: a first schema from a file, and the check of a schema."""
+"""``sdcensus schema``: a first schema from a file, its page, and the check of a schema."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sdcensus.cli.census import schema_edit
 from sdcensus.cli.shared.console import Output, Stages, plain_table, typed
 from sdcensus.cli.shared.options import Quiet, command_group, examples
 from sdcensus.cli.shared.run import all_or_nothing
@@ -16,8 +17,9 @@ if TYPE_CHECKING:
     from sdcensus.model.schema.schema import Schema
 
 app = command_group(
-    "Draft a schema from census files, or check one.",
+    "Draft a schema from census files, go through it on a page, or check it.",
     "sdcensus schema draft persons.sav --out census",
+    "sdcensus schema edit census",
     "sdcensus schema check census/schema.toml",
 )
 
@@ -139,7 +141,9 @@ def draft(
         output.say(
             f"\nLines of the schema with a guess: {draft.guesses}. Look for the word 'guessed'."
         )
-    output.say("Complete the schema, then check it with:")
+    output.say("Go through the schema on a page of this machine:")
+    output.command(f"sdcensus schema edit {typed(draft.path)}")
+    output.say("Or complete it in a text editor, then check it with:")
     output.command(f"sdcensus schema check {typed(draft.path)}")
 
 
@@ -164,6 +168,9 @@ def check(
         read = read_schema(schema)
     output.say(f"{schema} is right.")
     _show_schema(output, read)
+
+
+app.command("edit", epilog=schema_edit.EXAMPLES)(schema_edit.edit)
 
 
 def _show_schema(output: Output, schema: Schema) -> None:

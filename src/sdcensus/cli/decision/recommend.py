@@ -8,9 +8,21 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sdcensus.cli.shared.console import Output, Stages, plain_table, typed
-from sdcensus.cli.shared.options import Quiet, Store, Units, complete_axes, examples, listed
+from sdcensus.cli.shared.options import (
+    Language,
+    Quiet,
+    Store,
+    Units,
+    check_language,
+    complete_axes,
+    examples,
+    listed,
+)
 from sdcensus.cli.shared.run import all_or_nothing
 from sdcensus.errors import SpecError
+from sdcensus.model.quantities import number_text, written_as
+from sdcensus.model.sentences import Value, in_language, speak
+from sdcensus.model.spec.headings import entity_text
 
 if TYPE_CHECKING:
     from sdcensus.session.recommend.recommendation import AskedTable, Recommendation
@@ -57,6 +69,7 @@ def recommend(
         ),
     ] = None,
     of: Units = "persons",
+    language: Language = None,
     quiet: Quiet = False,
 ) -> None:
     """Look at a census and propose how to protect it, what to allow, and which tables to make.
@@ -77,6 +90,7 @@ def recommend(
     output = Output(quiet=quiet)
     named = RecommendedProduct.several(product)
     census = open_store(store)
+    check_language(census, language)
     asked = None
     if wanted is not None:
         if not listed(wanted):
@@ -90,29 +104,29 @@ def recommend(
         answer = None if asked is None else versions_of(recommendation, census, asked)
         written = () if out is None else write_recommendation(recommendation, store, out)
     if answer is None:
-        _show(output, recommendation)
+        _show(output, recommendation, language)
     else:
-        _show_asked(output, answer, recommendation)
+        _show_asked(output, answer, recommendation, language)
     for path in written:
-        private = " Only you can read it: it is the noise itself." if path.suffix == ".csv" else ""
-        output.say(f"Wrote {path}.{private}")
+        key = "private" if path.suffix == ".csv" else "wrote"
+        output.say(speak(f"recommend.show.{key}", language, path=str(path)))
     if out is not None:
-        _show_next(output, store, out, policy or out / POLICY_FILE)
+        _show_next(output, store, out, policy or out / POLICY_FILE, language)
     if out is None and answer is None:
-        output.say("\nWrite plan and policy with:")
+        output.say(f"\n{speak('recommend.show.write', language)}")
         kept = "" if policy is None else f" --policy {typed(policy)}"
         output.command(
             f"sdcensus recommend {typed(store)} --product {','.join(named)}{kept} --out FOLDER"
         )
-    output.note("This is for the office: it was computed from true counts.")
+    output.note(speak("recommend.show.office", language))
 
 
-def _show_next(output: Output, store: Path, out: Path, policy: Path) -> None:
+def _show_next(output: Output, store: Path, out: Path, policy: Path, language: str | None) -> None:
     """The checks that pass, and what comes then."""
     from sdcensus.session.recommend.recommendation import PLAN_FILE
 
     plan = out / PLAN_FILE
-    output.say("Read and change them. What checks them, and then all of it:")
+    output.say(speak("recommend.show.next", language))
     output.command(f"sdcensus plan check {typed(plan)}")
     output.command(f"sdcensus policy check {typed(policy)} --store {typed(store)}")
     output.command(
@@ -122,77 +136,93 @@ def _show_next(output: Output, store: Path, out: Path, policy: Path) -> None:
     output.command(f"sdcensus publish {typed(plan)} --secret FILE")
 
 
-def _show(output: Output, found: Recommendation) -> None:
+def _show(output: Output, found: Recommendation, language: str | None) -> None:
     facts = found.facts
+
+    def word(key: str, **values: Value) -> str:
+        return speak(f"recommend.show.{key}", language, **values)
+
     output.say(
-        f"A {found.product} for {facts.units:,} {facts.of.plural} with"
-        f" {len(facts.variables)} variables",
+        word(
+            "title",
+            product=str(found.product),
+            n=facts.units,
+            units=entity_text(facts.of, language),
+            variables=len(facts.variables),
+        ),
         style="bold",
     )
     if facts.areas:
         table = plain_table()
-        for title in ("areas", "number", "smallest", "in the middle", "largest"):
-            table.add_column(title, justify="left" if title == "areas" else "right")
+        for title in ("areas", "number", "smallest", "middle", "largest"):
+            table.add_column(word(title), justify="left" if title == "areas" else "right")
         for area_level in (*facts.areas, *facts.across):
             sizes = area_level.filled or (0,)
             table.add_row(
                 area_level.axis,
-                f"{len(area_level.units):,}",
-                f"{min(sizes):,}",
-                f"{area_level.median:,}",
-                f"{max(sizes):,}",
+                number_text(len(area_level.units), language),
+                number_text(min(sizes), language),
+                number_text(area_level.median, language),
+                number_text(max(sizes), language),
             )
         output.show(table)
-    _show_noise(output, found)
-    output.say("\nPolicy", style="bold")
+    _show_noise(output, found, language)
+    output.say(f"\n{word('policy')}", style="bold")
     if found.policy_file is not None:
-        output.say(f"The one in {found.policy_file}.")
+        output.say(word("given", file=str(found.policy_file)))
     for rule in found.policy_reasons:
-        output.say(f"  {rule.what}: {rule.why}.")
-    output.say(f"\nTables: {len(found.tables)}", style="bold")
+        output.say(f"  {word('rule', what=rule.what, why=rule.why)}")
+    output.say(f"\n{word('tables', n=len(found.tables))}", style="bold")
     tables = plain_table()
-    tables.add_column("name", overflow="fold")
-    tables.add_column("by", overflow="fold")
-    tables.add_column("mean cell", justify="right")
+    tables.add_column(word("name"), overflow="fold")
+    tables.add_column(word("by"), overflow="fold")
+    tables.add_column(word("mean"), justify="right")
     for design in found.tables:
-        tables.add_row(design.table.name, ", ".join(design.table.by), f"{design.mean:,.1f}")
+        mean = written_as(f"{design.mean:,.1f}", language)
+        tables.add_row(design.table.name, ", ".join(design.table.by), mean)
     output.show(tables)
-    output.say("\nConsidered and not proposed", style="bold")
+    output.say(f"\n{word('rejected')}", style="bold")
     for other in found.rejected:
-        output.say(f"  {other.what}: {other.why}.")
+        output.say(f"  {word('rule', what=other.what, why=other.why)}")
     if found.cautions:
-        output.say("\nLook at", style="bold")
+        output.say(f"\n{word('look')}", style="bold")
         for caution in found.cautions:
-            output.say(f"  {caution}")
+            output.say(f"  {in_language(caution, language)}")
 
 
-def _show_noise(output: Output, found: Recommendation) -> None:
+def _show_noise(output: Output, found: Recommendation, language: str | None) -> None:
     from sdcensus.session.recommend.recommendation import noise_words
 
-    output.say("\nScheme", style="bold")
+    output.say(f"\n{speak('recommend.show.scheme', language)}", style="bold")
     for line in noise_words(found.noise):
-        output.say(f"  {line}")
+        output.say(f"  {in_language(line, language)}")
 
 
-def _show_asked(output: Output, answer: AskedTable, found: Recommendation) -> None:
-    output.say(f"{answer.spec.title}: under the policy {found.policy.name!r}", style="bold")
+def _show_asked(
+    output: Output, answer: AskedTable, found: Recommendation, language: str | None
+) -> None:
+    def word(key: str, **values: Value) -> str:
+        return speak(f"recommend.show.{key}", language, **values)
+
+    title, policy = answer.spec.title, repr(found.policy.name)
+    output.say(word("under", title=title, policy=policy), style="bold")
     passes = answer.versions == (answer.spec,)
     if passes:
-        output.say("It can be published as it is.")
+        output.say(word("as_is"))
         return
     reasons = answer.verdict.reasons
     for reason in reasons:
         output.say(f"  {reason.sentence}")
     if not reasons:
-        output.say("  Published numbers decide: some of its areas or cells would be too sparse.")
+        output.say(f"  {word('decide')}")
     if not answer.versions:
-        output.say("No version of it can be published: every coarser one is refused as well.")
+        output.say(word("no_version"))
         return
-    output.say("\nThe finest versions that can be published, those that keep most first")
+    output.say(f"\n{word('finest')}")
     table = plain_table()
-    table.add_column("by", overflow="fold")
-    table.add_column("cells", justify="right")
+    table.add_column(word("by"), overflow="fold")
+    table.add_column(word("cells"), justify="right")
     for version in answer.versions:
-        axes = ", ".join(axis.name for axis in version.axes) or "the total alone"
-        table.add_row(axes, f"{version.cells:,}")
+        axes = ", ".join(axis.name for axis in version.axes) or word("total_alone")
+        table.add_row(axes, number_text(version.cells, language))
     output.show(table)

@@ -8,7 +8,9 @@ from typing import Annotated
 import typer
 
 from sdcensus.cli.shared.console import Output
-from sdcensus.cli.shared.options import Quiet, examples
+from sdcensus.cli.shared.options import Quiet, SpokenLanguage, check_spoken, examples
+from sdcensus.model.sentences import in_language, speak
+from sdcensus.model.spec.headings import joined
 
 EXAMPLES = examples(
     'sdcensus approve published/ --name "Ana Ruiz" --role "head of methodology"',
@@ -35,6 +37,7 @@ def approve(
             help="The office's folder; by default the one beside the published folder.",
         ),
     ] = None,
+    language: SpokenLanguage = None,
     quiet: Quiet = False,
 ) -> None:
     """Record that somebody approves a publication as it is.
@@ -45,14 +48,13 @@ def approve(
     from sdcensus.session.publish.approval import NEEDED, approve as record
 
     output = Output(quiet=quiet)
+    check_spoken(language)
     approvals = record(folder, name=name, role=role, date=date, office=office)
     given = len(approvals.approvals)
-    people = " and ".join(approval.name for approval in approvals.approvals)
-    if approvals.complete:
-        output.say(f"Approved by {people}.")
-    else:
-        output.say(f"Approved by {people}: {given} of {NEEDED}. A second person has to approve.")
+    people = joined([approval.name for approval in approvals.approvals], language)
+    key = "approve.by" if approvals.complete else "approve.by_some"
+    output.say(speak(key, language, people=people, n=given, needed=NEEDED))
     if approvals.accepted is not None:
-        output.say(approvals.accepted.sentence)
+        output.say(in_language(approvals.accepted.sentence, language))
     if approvals.outdated:
-        output.say("Earlier approvals were for something that has changed since.")
+        output.say(speak("approve.outdated", language))

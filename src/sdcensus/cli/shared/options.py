@@ -158,6 +158,10 @@ Language = Annotated[
         "--language", "-l", metavar="LANGUAGE", help="Language of labels and sentences, such as es."
     ),
 ]
+SpokenLanguage = Annotated[
+    str | None,
+    typer.Option("--language", "-l", metavar="LANGUAGE", help="Language of sentences, such as es."),
+]
 SmallestGroup = Annotated[
     int | None,
     typer.Option(
@@ -204,6 +208,12 @@ def listed(text: str) -> list[str]:
         ['ed@parish', 'sex']
     """
     return [member.strip() for member in text.split(",") if member.strip()]
+
+
+def check_spoken(language: str | None) -> None:
+    """Refuse a language that the product does not speak."""
+    if language is not None and language not in LANGUAGES:
+        raise UnknownName("language", language, known=LANGUAGES)
 
 
 def check_language(census: Census, language: str | None) -> None:

@@ -33,7 +33,8 @@ from sdcensus.cli.shared.run import all_or_nothing
 from sdcensus.cli.table.assessed import say_assessment
 from sdcensus.errors import OutputError, SpecError
 from sdcensus.model.method.registry import Part, built_in
-from sdcensus.model.quantities import bytes_text, duration_text
+from sdcensus.model.quantities import bytes_text, duration_text, written_as
+from sdcensus.model.sentences import speak
 
 if TYPE_CHECKING:
     from sdcensus.model.method.parameter import MethodOptions
@@ -218,13 +219,15 @@ def assess(
         title = name if len(assessments) > 1 else ""
         say_assessment(output, title, assessment, language, examples=confidential)
     for sentence in skipped:
-        output.note(f"not assessed: {sentence}")
+        output.note(speak("assess.console.not_assessed", language, why=sentence))
     for path in written:
-        kind = "may be published" if ".public." in path.name else "confidential"
-        output.say(f"Wrote {path} ({bytes_text(path.stat().st_size)}; {kind}).")
+        key = "wrote_public" if ".public." in path.name else "wrote"
+        size = written_as(bytes_text(path.stat().st_size), language)
+        output.say(speak(f"assess.console.{key}", language, path=str(path), size=size))
     if out is None:
-        output.say("Write the page to be signed with --out FOLDER.")
-    output.note(f"This is for the office: it was computed from true counts. {duration_text(took)}")
+        output.say(speak("assess.console.out", language))
+    time_taken = written_as(duration_text(took), language)
+    output.note(speak("assess.console.office", language, took=time_taken))
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from sdcensus.cli.shared.console import Output, plain_table
 from sdcensus.model.quantities import NOTHING, decimal_text, number_text, share_text
+from sdcensus.model.sentences import in_language, speak
 
 if TYPE_CHECKING:
     from sdcensus.model.measure import Side
@@ -21,91 +22,95 @@ def say_assessment(
 
     title = assessment.public.title
     output.say(f"{name}: {title}" if name else title, style="bold")
-    output.say(f"{lead(assessment)}\n")
+    output.say(f"{lead(assessment, language)}\n")
     if assessment.findings:
-        output.say("Without protection, an intruder could learn", style="bold")
+        output.say(speak("assess.console.could_learn", language), style="bold")
         for findings in assessment.findings:
-            output.say(f"  {finding_line(findings)}")
+            output.say(f"  {finding_line(findings, language)}")
             for sentence in findings.sentences(1 if examples else 0, language):
-                output.say(f"    for example: {sentence}")
+                output.say(f"    {speak('assess.console.example', language, sentence=sentence)}")
         if not examples:
-            output.say("  See an example of each with --confidential.")
-    _say_remaining(output, assessment)
-    _say_measures(output, assessment, Side.RISK, "Risk in figures, of this table alone")
-    _say_lost(output, assessment)
-    _say_measures(output, assessment, Side.LOSS, "Loss in figures, of this table alone")
-    _say_groups(output, assessment)
-    for sentence in conclusions(assessment):
+            output.say(f"  {speak('assess.console.see', language)}")
+    _say_remaining(output, assessment, language)
+    _say_measures(output, assessment, Side.RISK, "assess.risk.figures", language)
+    _say_lost(output, assessment, language)
+    _say_measures(output, assessment, Side.LOSS, "assess.loss.figures", language)
+    _say_groups(output, assessment, language)
+    for sentence in conclusions(assessment, language):
         output.say(f"\n{sentence}")
     if assessment.smallest_group:
-        output.say(f"\n{assessment.smallest_group}")
-    for sentence in assessment.left_out:
-        output.note(f"not measured: {sentence}")
+        output.say(f"\n{in_language(assessment.smallest_group, language)}")
+    for reason in assessment.left_out:
+        output.note(speak("assess.console.not_measured", language, why=reason))
     output.say("")
 
 
-def _say_groups(output: Output, assessment: Assessment) -> None:
+def _say_groups(output: Output, assessment: Assessment, language: str | None) -> None:
     from sdcensus.report.assessment.broken_down import broken_down_lines
 
     for groups in assessment.groups:
-        output.say("\nTogether with other tables: small groups", style="bold")
-        for line in broken_down_lines(groups):
+        output.say(f"\n{speak('assess.console.together', language)}", style="bold")
+        for line in broken_down_lines(groups, language=language):
             output.say(line)
 
 
-def _say_remaining(output: Output, assessment: Assessment) -> None:
+def _say_remaining(output: Output, assessment: Assessment, language: str | None) -> None:
     from sdcensus.report.assessment.words import how_text, knows_text
 
     if not assessment.intervals:
         return
-    output.say("\nAfter protection, from this table alone", style="bold")
+    output.say(f"\n{speak('assess.console.after', language)}", style="bold")
     table = plain_table()
-    for head in ("the intruder knows", "and compares"):
-        table.add_column(head, overflow="fold")
-    for head in ("given away", "of cells", "share"):
-        table.add_column(head, justify="right")
+    for head in ("knows", "compares"):
+        table.add_column(speak(f"assess.risk.{head}", language), overflow="fold")
+    for head in ("given_away", "of_cells", "share"):
+        table.add_column(speak(f"assess.risk.{head}", language), justify="right")
     for fitting in assessment.intervals:
         table.add_row(
-            knows_text(fitting),
-            how_text(fitting),
-            number_text(fitting.disclosed),
-            number_text(fitting.cells),
-            share_text(fitting.share, digits=2),
+            knows_text(fitting, language),
+            how_text(fitting, language),
+            number_text(fitting.disclosed, language),
+            number_text(fitting.cells, language),
+            share_text(fitting.share, language, digits=2),
         )
     output.show(table)
     for note in assessment.assumed:
-        output.say(note)
+        output.say(in_language(note, language))
 
 
-def _say_measures(output: Output, assessment: Assessment, side: Side, title: str) -> None:
+def _say_measures(
+    output: Output, assessment: Assessment, side: Side, title: str, language: str | None
+) -> None:
     """The rows of all measures in this part of the report."""
     rows = assessment.rows_of(side)
     if not rows:
         return
-    output.say(f"\n{title}", style="bold")
+    output.say(f"\n{speak(title, language)}", style="bold")
     table = plain_table(header=False)
     table.add_column(overflow="fold")
     table.add_column(justify="right")
     for row in rows:
-        table.add_row(row.label, row.value)
+        table.add_row(in_language(row.label, language), in_language(row.value, language))
     output.show(table)
 
 
-def _say_lost(output: Output, assessment: Assessment) -> None:
+def _say_lost(output: Output, assessment: Assessment, language: str | None) -> None:
     from sdcensus.report.assessment.words import part_text
 
-    output.say("\nWhat readers lose", style="bold")
+    output.say(f"\n{speak('assess.loss.readers', language)}", style="bold")
     table = plain_table()
     table.add_column("")
-    for head in ("cells", "mean change", "Hellinger", "largest", "unchanged"):
-        table.add_column(head, justify="right")
+    for head in ("cells", "mean_change", "hellinger", "largest", "unchanged"):
+        table.add_column(speak(f"assess.loss.{head}", language), justify="right")
     for part, utility in assessment.utility:
         table.add_row(
-            part_text(part),
-            number_text(utility.cells),
-            decimal_text(utility.mean_absolute_distance, 2),
-            decimal_text(utility.hellinger_normalised, 3),
-            NOTHING if utility.max_deviation is None else str(utility.max_deviation),
-            share_text(utility.share_unchanged_nonzero, digits=0),
+            part_text(part, language),
+            number_text(utility.cells, language),
+            decimal_text(utility.mean_absolute_distance, 2, language),
+            decimal_text(utility.hellinger_normalised, 3, language),
+            NOTHING
+            if utility.max_deviation is None
+            else number_text(utility.max_deviation, language),
+            share_text(utility.share_unchanged_nonzero, language, digits=0),
         )
     output.show(table)

@@ -80,6 +80,8 @@ class WorkbookDocument:
     path: Path
     data: dict[str, Any] = field(default_factory=dict)
     places: dict[KeyPath, str] = field(default_factory=dict)
+    #: Nothing beside a workbook is changed with it.
+    unsaved: Mapping[Path, bytes] = field(default_factory=dict)
 
     def line_of(self, *path: str | int) -> int:
         """Workbooks have no lines."""

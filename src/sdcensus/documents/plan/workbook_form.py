@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
 from importlib import import_module
 from typing import Any
 
@@ -33,8 +32,6 @@ from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.table_spec import Measure
 from sdcensus.model.text import Text
 
-#: Workbooks say when they were made. Ours are the same whenever they are made.
-_NO_CLOCK = datetime(2000, 1, 1)
 #: How many rows of a form have lists to choose from.
 _FORM_ROWS = 500
 #: Columns that hold long texts.
@@ -72,7 +69,7 @@ def plan_workbook(plan: Plan, *, comments: Sequence[str] = ()) -> bytes:
         raise MissingExtra("formats", needed_for="Writing a plan as a workbook") from None
     content = io.BytesIO()
     book = plain_book(library, content, {"in_memory": True})
-    book.set_properties({"created": _NO_CLOCK, "title": "Plan"})
+    book.set_properties({"title": "Plan"})
     takes = every_parameter()
     form = _Form(book, {**_CHOICES, **_choices_of(takes)})
     languages = _languages(plan)

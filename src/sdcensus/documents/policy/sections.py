@@ -15,7 +15,7 @@ from sdcensus.errors import SpecError, UnknownName, unknown
 from sdcensus.model.policy.policy import PRESETS, AtLevel, OneHousehold, WhenSparse
 from sdcensus.model.policy.rules import RecordSet
 from sdcensus.model.schema.schema import Schema
-from sdcensus.model.schema.variable import Entity, Role
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.vocabulary import Measure
 
 _AT_LEVEL = re.compile(r"\s*\w+\s*(?:@\s*\w+\s*)?")
@@ -271,7 +271,7 @@ def _axis(text: str, schema: Schema) -> str:
     known = [variable.name for variable in schema.variables if variable.is_axis]
     if not text.isidentifier() or text in known:
         return text
-    areas = [variable for variable in schema.variables if variable.role is Role.GEOGRAPHY]
+    areas = schema.geographies
     for area in areas:
         if text in (level.name for level in area.levels()):
             return f"{area.name}@{text}"

@@ -15,8 +15,6 @@ from sdcensus.errors import DocumentError, SdcensusError, SpecError
 from sdcensus.model.schema.code_lists import (
     MISSING_CODES,
     MISSING_LABELS,
-    ListProblem,
-    Node,
     Tree,
     continuous_codes,
     interval_level,
@@ -27,6 +25,7 @@ from sdcensus.model.schema.code_lists import (
     tree_levels,
     tree_problems,
 )
+from sdcensus.model.schema.tree_rows import ListProblem, Node, depths, leaf_codes, row_parents
 from sdcensus.model.schema.variable import Code, CodeKind, EmptyField, Hierarchy, Level
 from sdcensus.model.text import Text, has_control_character
 
@@ -232,8 +231,10 @@ class CodeListReader:
     def _table(self, name: str, path: KeyPath) -> CodeTable | None:
         """The rows of a code list file; its mistakes are noted at the setting that names it."""
         try:
-            file = self.mistakes.document.path.parent / name
-            return read_code_table(file, language=self.languages.first)
+            document = self.mistakes.document
+            file = document.path.parent / name
+            content = document.unsaved.get(file)
+            return read_code_table(file, language=self.languages.first, content=content)
         except DocumentError as error:
             self.mistakes.add_all(
                 ("variable", self.name, *path),
@@ -260,10 +261,10 @@ class CodeListReader:
     def _grown(self, table: CodeTable, names: Sequence[str]) -> Tree | None:
         """The tree of a code list with its missing codes, or ``None`` and mistakes."""
         listed = {node.code for node in table.nodes}
-        groups = {node.parent for node in table.nodes if node.parent}
+        leaves = leaf_codes(table.nodes, names)
         sound = True
         for code, kind in self._kinds.items():
-            if code in groups:
+            if code in listed and code not in leaves:
                 self._add((kind.value,), f"the code {code!r} has codes below it in the list.")
                 sound = False
             elif code not in listed and (twin := _twin(code, listed)):
@@ -306,13 +307,14 @@ class CodeListReader:
             self._add_problems(problems, table, section.codes, (*path, "codes"))
         if problems or leaves is None:
             return None
-        known = {leaf.code: leaf for leaf in leaves}
-        nodes = [
-            replace(node, label=known[node.code].label if node.code in known else node.label)
-            for node in table.nodes
-        ]
+        own = {leaf.code: leaf.label for leaf in leaves}
         kinds = {leaf.code: leaf.kind for leaf in leaves}
-        named = [replace(node, label=self._label(node, {})) for node in nodes]
+        inner = set(row_parents(table.nodes, names).places)
+        named = []
+        for at, node in enumerate(table.nodes):
+            # The leaves are called as everywhere; a group may have the code of one.
+            label = None if at in inner else own.get(node.code)
+            named.append(replace(node, label=label or self._label(node, {})))
         tree = tree_levels(named, names, kinds=kinds, prefix=section.name)
         if not tree.levels:
             self._add((*path, "codes"), f"{section.codes}: it has no column 'parent' with groups.")
@@ -405,5 +407,5 @@ def _twin(code: str, listed: set[str]) -> str:
 
 def _is_flat(nodes: Sequence[Node]) -> bool:
     """Whether there is one level above the leaves."""
-    parents = {node.parent for node in nodes if node.parent}
-    return bool(parents) and not any(node.parent for node in nodes if node.code in parents)
+    parents = row_parents(nodes)
+    return not parents.problems and max(depths(parents.places), default=0) == 1

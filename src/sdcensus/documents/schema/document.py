@@ -29,6 +29,7 @@ from sdcensus.model.schema.identities import number_of
 from sdcensus.model.schema.schema import CensusInfo, KeyScope, Schema, UnitIdentity
 from sdcensus.model.schema.variable import Entity, Variable
 from sdcensus.model.spec.record_sets import is_product
+from sdcensus.model.text import Text
 from sdcensus.model.vocabulary import Measure
 
 _TABLES = (
@@ -74,7 +75,7 @@ def schema_from_document(document: TomlDocument) -> Schema:
         data.get("entity", {}), data.get("files", {}), data.get("variable", {}), mistakes
     )
     keys_section = read_section(KeysSection, data.get("keys", {}), ("keys",), mistakes)
-    census = _census(section, keys_section, mistakes)
+    census = _census(section, keys_section, languages, mistakes)
     units = Schema(census=census, entities=entities, variables=())
     variables = read_variables(
         data.get("variable", {}), _rows_of(data.get("files")), units, languages, mistakes
@@ -107,7 +108,10 @@ def schema_from_document(document: TomlDocument) -> Schema:
 
 
 def _census(
-    section: CensusSection | None, keys: KeysSection | None, mistakes: Mistakes
+    section: CensusSection | None,
+    keys: KeysSection | None,
+    languages: Languages,
+    mistakes: Mistakes,
 ) -> CensusInfo:
     if section is None:
         return CensusInfo(name="")
@@ -121,9 +125,13 @@ def _census(
             "record keys belong to this census, so it needs 'code' or 'reference_date'. (Keys that"
             ' follow a person through the years: scope = "person-number" in [keys].)',
         )
+    names = languages.text(section.name, ("census", "name"), mistakes)
+    countries = languages.text(section.country, ("census", "country"), mistakes)
     return CensusInfo(
-        name=section.name,
-        country=section.country,
+        name=names.show(languages.first),
+        country=countries.show(languages.first),
+        names=names if len(names.by_language) > 1 else Text(),
+        countries=countries if len(countries.by_language) > 1 else Text(),
         code=code,
         reference_date=section.reference_date,
         languages=tuple(section.languages) or ("en",),

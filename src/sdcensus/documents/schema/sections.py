@@ -28,8 +28,10 @@ from sdcensus.documents.toml.values import (
     Label,
     LanguageCodes,
     LevelNamesOrBounds,
+    Name,
     TwoNumbers,
     Units,
+    Widths,
     Word,
     Words,
     WrongValueError,
@@ -58,8 +60,8 @@ class Section(BaseModel):
 class CensusSection(Section):
     """``[census]``."""
 
-    name: Word
-    country: Word = ""
+    name: Name
+    country: Label = ""
     code: IdParts = []
     reference_date: Date = ""
     languages: LanguageCodes = []
@@ -89,6 +91,8 @@ class EntitySection(Section):
     within: Kind | None = None
     link: Columns = []
     optional: bool = False
+    id_width: Widths = []
+    id_any_case: bool = False
 
 
 class KeyColumnSection(Section):
@@ -180,6 +184,7 @@ class VariableSection(Section):
     hierarchy: list[HierarchySection] = []
     counts: Units | None = None
     counts_open: Codes = []
+    main: bool = False
     map: Word = ""
     grid: GridSection | None = None
 

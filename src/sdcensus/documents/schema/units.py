@@ -10,6 +10,7 @@ from sdcensus.documents.schema.sections import EntitySection, FileSection, read_
 from sdcensus.documents.toml.lines import KeyPath
 from sdcensus.documents.toml.mistakes import Mistakes
 from sdcensus.errors import unknown
+from sdcensus.model.schema.id_forms import IdForm
 from sdcensus.model.schema.schema import CensusFile
 from sdcensus.model.schema.source import FORMAT_OF_ENDING, FileFormat, FileSource, is_cspro_database
 from sdcensus.model.schema.variable import Entity, EntitySpec
@@ -220,6 +221,7 @@ def _spec(
         optional=section.optional,
         from_content=section.from_content,
         derived_from=derived,
+        form=IdForm(tuple(section.id_width) if any(section.id_width) else (), section.id_any_case),
     )
 
 
@@ -243,6 +245,7 @@ def _check_entity(
         columns: list[str] = getattr(section, setting)
         for twice in sorted({column for column in columns if columns.count(column) > 1}):
             mistakes.add((*where, setting), f"the column {twice!r} stands twice in {setting!r}.")
+    _check_form(section, where, mistakes)
     if section.within is None:
         for setting in ("link", "optional"):
             if getattr(section, setting):
@@ -268,6 +271,22 @@ def _check_entity(
             (*where, "link"),
             f"{len(section.link)} columns cannot name a {section.within}, whose id has"
             f" {len(parent.id)} ({', '.join(parent.id)}). List one column for each, in that order.",
+        )
+
+
+def _check_form(section: EntitySection, where: KeyPath, mistakes: Mistakes) -> None:
+    """The form of an id has a number of digits for each of its parts."""
+    if section.from_content:
+        for setting in sorted({"id_width", "id_any_case"} & section.model_fields_set):
+            mistakes.add((*where, setting), f"{setting!r} is about an 'id', and there is none.")
+    elif section.id and section.id_width and len(section.id_width) != len(section.id):
+        parts = len(section.id)
+        example = ", ".join([*["0"] * (parts - 1), "10"])
+        mistakes.add(
+            (*where, "id_width"),
+            f"the id has {parts} column{'s' if parts > 1 else ''} ({', '.join(section.id)}), and"
+            f" 'id_width' has {len(section.id_width)}. Give a number of digits for each, 0 for one"
+            f" that is taken as written: id_width = [{example}].",
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath, PureWindowsPath
 
 from sdcensus.documents.schema.codes import CodeListOfDocument, CodeListReader, name_problem
@@ -71,7 +71,6 @@ def read_variables(
         mistakes: Where mistakes are noted.
     """
     result = Variables()
-    geography = ""
     sections: dict[str, VariableSection] = {}
     for name, one in tables(raw, "variable", mistakes):
         problem = name_problem(name) or _file_name_problem(name, sections)
@@ -83,14 +82,6 @@ def read_variables(
         if section is None:
             continue
         sections[name] = section
-        if section.role is Role.GEOGRAPHY:
-            if geography:
-                mistakes.add(
-                    ("variable", name, "role"),
-                    f"{geography!r} is the geography already, and a census has one. Other areas"
-                    " are levels or hierarchies of it, or ordinary variables.",
-                )
-            geography = geography or name
     for name, section in sections.items():
         built = _Builder(name, section, files, units, languages, mistakes).build()
         if built is None:
@@ -99,7 +90,42 @@ def read_variables(
         result.variables.append(built)
         if section.grid is not None:
             _add_grid(built, section, result, sections, mistakes)
+    _choose_main(result, sections, units, mistakes)
     return result
+
+
+def _choose_main(
+    result: Variables,
+    sections: Mapping[str, VariableSection],
+    units: Schema,
+    mistakes: Mistakes,
+) -> None:
+    """Of several geographies, mark the one where units are counted.
+
+    It is the one that says so, else the one that most kinds of units have, else that of the largest
+    units, else the first: a dwelling stands where its people live, and where they work is said of
+    each of them; but dwellings that nobody is linked to say nothing about people.
+    """
+    said = [name for name, section in sections.items() if section.main]
+    for name in said[1:]:
+        mistakes.add(
+            ("variable", name, "main"),
+            f"{said[0]!r} is the main geography already. Units are counted in one place: say"
+            " main = true once.",
+        )
+    kinds = [spec.entity for spec in units.entities]
+
+    def order(at: int) -> tuple[bool, int, int, int]:
+        variable = result.variables[at]
+        having = sum(variable.entity in units.lineage(kind) for kind in kinds)
+        return variable.name not in said, -having, len(units.lineage(variable.entity)), at
+
+    areas = [at for at, variable in enumerate(result.variables) if variable.role is Role.GEOGRAPHY]
+    if len(areas) < 2 or any(name in result.broken for name in said):
+        return
+    main = min(areas, key=order)
+    for at in areas:
+        result.variables[at] = replace(result.variables[at], main=at == main)
 
 
 def _file_name_problem(name: str, others: Iterable[str]) -> str:
@@ -207,7 +233,7 @@ class _Builder:
         if self._is_number or role is Role.DIRECT_IDENTIFIER:
             self._refuse(("width",), "it is for ids and codes that are written with leading zeros.")
         if role is not Role.GEOGRAPHY:
-            self._refuse(("map", "grid"), 'it belongs to the variable of role "geography".')
+            self._refuse(("main", "map", "grid"), 'it belongs to a variable of role "geography".')
 
     def _file(self) -> str | None:
         name = self.section.file

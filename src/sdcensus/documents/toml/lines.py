@@ -2,7 +2,7 @@
 
 The values come from the standard library. It does not say where a value stands, so a scanner of
 our own walks over the same text, which by then is known to be valid, and notes the line of each
-key, table and element of an array.
+key, table and element of an array, and the places of settings and of names of tables.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import tomllib
 from bisect import bisect_right
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,44 @@ _PLAIN_WORDS = (
 
 
 @dataclass(frozen=True, slots=True)
+class SettingPlace:
+    """Where a setting stands: positions of its name, of its value and of the end of that.
+
+    ``inside`` is true for settings in braces, which share their line with others.
+    """
+
+    start: int
+    value: int
+    end: int
+    inside: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TablePlace:
+    """Where the name of a table stands: positions of its first bracket and behind its last."""
+
+    path: KeyPath
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class TomlPlaces:
+    """Where everything stands in the text of a document whose lines end with ``\\n``."""
+
+    lines: dict[KeyPath, int]
+    settings: dict[KeyPath, SettingPlace]
+    tables: tuple[TablePlace, ...]
+
+
+def toml_places(text: str) -> TomlPlaces:
+    """Where the parts of a valid document stand."""
+    scanner = _Scanner(text)
+    scanner.scan()
+    return TomlPlaces(scanner.lines, scanner.settings, tuple(scanner.tables))
+
+
+@dataclass(frozen=True, slots=True)
 class TomlDocument:
     """The values of a TOML document and where each of them stands.
 
@@ -54,11 +93,13 @@ class TomlDocument:
         path: The file.
         data: The values.
         lines: For each key path the line on which it stands, from 1.
+        unsaved: Files beside it that are not written yet, by their paths, with their content.
     """
 
     path: Path
     data: dict[str, Any]
     lines: dict[KeyPath, int]
+    unsaved: Mapping[Path, bytes] = field(default_factory=dict)
 
     def line_of(self, *path: str | int) -> int:
         """The line of a key, or of the nearest table around it that stands in the document."""
@@ -139,8 +180,10 @@ def _mistake(path: Path, line: int, text: str) -> DocumentError:
     return DocumentError(str(path), [Mistake(line, text)])
 
 
-def parse_toml(path: Path, text: str, *, what: str = "document") -> TomlDocument:
-    """Parse the text of a TOML document that was read from ``path``."""
+def parse_toml(
+    path: Path, text: str, *, what: str = "document", unsaved: Mapping[Path, bytes] | None = None
+) -> TomlDocument:
+    """Parse the text of a TOML document that was read from ``path``, or will be written there."""
     if not text.strip():
         raise _mistake(path, 0, f"The {what} is empty.")
     text = text.replace("\r\n", "\n")
@@ -153,7 +196,7 @@ def parse_toml(path: Path, text: str, *, what: str = "document") -> TomlDocument
         raise _mistake(path, 0, f"The {what} is nested too deep to be read.") from None
     except ValueError:  # a whole number with thousands of digits
         raise _mistake(path, 0, f"The {what} has a number that is too long to be read.") from None
-    return TomlDocument(path, data, lines)
+    return TomlDocument(path, data, lines, unsaved or {})
 
 
 def _syntax_error(path: Path, text: str, error: tomllib.TOMLDecodeError) -> DocumentError:
@@ -179,13 +222,22 @@ _LONG_BASIC = re.compile(r'"""(?:[^"\\]|\\.|"{1,2}(?!"))*"{3,5}', re.DOTALL)
 _LONG_LITERAL = re.compile(r"'''(?:[^']|'{1,2}(?!'))*'{3,5}")
 
 
+def _key(word: str) -> str:
+    """A name without its quotes."""
+    if word[:1] not in "\"'" or not word:
+        return word
+    return word[1:-1] if "\\" not in word else str(tomllib.loads(f"key = {word}")["key"])
+
+
 @dataclass(slots=True)
 class _Scanner:
-    """Walks over valid TOML and notes lines."""
+    """Walks over valid TOML and notes lines and places."""
 
     text: str
     at: int = 0
     lines: dict[KeyPath, int] = field(default_factory=dict)
+    settings: dict[KeyPath, SettingPlace] = field(default_factory=dict)
+    tables: list[TablePlace] = field(default_factory=list)
     _tables_in: dict[KeyPath, int] = field(default_factory=dict)
     _newlines: list[int] = field(default_factory=list)
 
@@ -231,7 +283,7 @@ class _Scanner:
         while True:
             self._skip(_BLANK)
             word = self._take(_BARE, _BASIC, _LITERAL)
-            keys.append(tomllib.loads(f"key = {word}")["key"] if word[:1] in "\"'" else word)
+            keys.append(_key(word))
             self._skip(_BLANK)
             if not self.text.startswith(".", self.at):
                 return keys
@@ -247,7 +299,7 @@ class _Scanner:
         return path
 
     def _header(self, brackets: int) -> KeyPath:
-        line = self._line()
+        line, start = self._line(), self.at
         self.at += brackets
         keys = self._keys()
         self.at += brackets
@@ -257,14 +309,19 @@ class _Scanner:
             self._tables_in[last] = self._tables_in.get(last, -1) + 1
             last = (*last, self._tables_in[last])
         self._note(last, line)
+        self.tables.append(TablePlace(last, start, self.at))
         return last
 
-    def _setting(self, table: KeyPath) -> None:
-        line = self._line()
+    def _setting(self, table: KeyPath, *, inside: bool = False) -> None:
+        line, start = self._line(), self.at
         path = self._resolve(table, self._keys())
         self._note(path, line)
         self.at += 1  # the equals sign
+        self._skip(_BLANK)
+        value = self.at
         self._value(path)
+        end = value + len(self.text[value : self.at].rstrip(" \t"))
+        self.settings[path] = SettingPlace(start, value, end, inside)
 
     def _value(self, path: KeyPath) -> None:
         self._skip(_BLANK)
@@ -294,7 +351,7 @@ class _Scanner:
             self._skip(_SKIP)
             if self.text.startswith("}", self.at):
                 break
-            self._setting(path)
+            self._setting(path, inside=True)
             self._skip(_SKIP)
             self.at += self.text.startswith(",", self.at)
         self.at += 1

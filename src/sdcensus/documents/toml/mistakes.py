@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -24,6 +24,11 @@ class Document(Protocol):
     @property
     def data(self) -> dict[str, Any]:
         """The values."""
+        ...
+
+    @property
+    def unsaved(self) -> Mapping[Path, bytes]:
+        """Files beside it that are not written yet, with their content."""
         ...
 
     def line_of(self, *path: str | int) -> int:

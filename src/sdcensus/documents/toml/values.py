@@ -96,6 +96,19 @@ def _columns(value: object) -> list[str]:
     return _each(value, _column)
 
 
+def _widths(value: object) -> list[int]:
+    """One number of digits or a list of them; 0 for "as written"."""
+    widths = value if isinstance(value, list) else [value]
+    wrong = [
+        ((at,) if isinstance(value, list) else (), "should be a whole number from 0 to 100")
+        for at, width in enumerate(widths)
+        if not isinstance(width, int) or isinstance(width, bool) or not 0 <= width <= 100
+    ]
+    if wrong:
+        raise WrongValueError(*wrong)
+    return [width for width in widths if isinstance(width, int)]
+
+
 def _label(value: object) -> RawText:
     if isinstance(value, str):
         return value.strip()
@@ -109,6 +122,20 @@ def _label(value: object) -> RawText:
     if wrong:
         raise WrongValueError(*wrong)
     return {language: text.strip() for language, text in value.items()}
+
+
+def _name(value: object) -> RawText:
+    """A label that has to say something, in one language or in several."""
+    if not isinstance(value, dict):
+        return _text(value)
+    if not value:
+        raise _wrong('should be a text, or a table such as { en = "Census", es = "Censo" }')
+    for language, text in value.items():
+        try:
+            _text(text)
+        except WrongValueError as wrong:
+            raise WrongValueError(*(((language,), why) for _, why in wrong.parts)) from None
+    return _label(value)
 
 
 def code_text(value: object) -> str:
@@ -259,7 +286,9 @@ Word = Annotated[str, BeforeValidator(_text)]
 Words = Annotated[list[str], BeforeValidator(_texts)]
 Column = Annotated[str, BeforeValidator(_column)]
 Columns = Annotated[list[str], BeforeValidator(_columns)]
+Widths = Annotated[list[int], BeforeValidator(_widths)]
 Label = Annotated[Any, BeforeValidator(_label)]
+Name = Annotated[Any, BeforeValidator(_name)]
 Codes = Annotated[list[str], BeforeValidator(_code_texts)]
 CodeListOrFile = Annotated[Any, BeforeValidator(_code_list)]
 LevelNamesOrBounds = Annotated[Any, BeforeValidator(_levels)]

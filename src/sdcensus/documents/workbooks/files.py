@@ -73,4 +73,36 @@ def plain_book(library: Any, file: BinaryIO, options: dict[str, object]) -> Any:
 
     book = library.Workbook(file, {**options, **_AS_THEY_ARE})
     book.worksheet_class = PlainSheet
+    book._get_packager = _undated_packager(library)
     return book
+
+
+def _undated_packager(library: Any) -> Any:
+    """What packs a workbook; it says when it was made only where its properties name a day.
+
+    The library would read the clock, and the same workbook would have other bytes every time.
+    """
+    core_class: Any = library.core.Core
+    packager_class: Any = library.packager.Packager
+
+    class DatedCore(core_class):  # type: ignore[misc]
+        """The properties of a workbook."""
+
+        def _write_dcterms_created(self) -> None:
+            if self.properties.get("created"):
+                super()._write_dcterms_created()
+
+        def _write_dcterms_modified(self) -> None:
+            if self.properties.get("created"):
+                super()._write_dcterms_modified()
+
+    class UndatedPackager(packager_class):  # type: ignore[misc]
+        """Packs a workbook with such properties."""
+
+        def _write_core_file(self) -> None:
+            core = DatedCore()
+            core._set_properties(self.workbook.doc_properties)
+            core._set_xml_writer(self._filename("docProps/core.xml"))
+            core._assemble_xml_file()
+
+    return UndatedPackager

@@ -21,23 +21,30 @@ _DELIMITERS = (",", ";", "\t")
 Row = tuple[int, list[str]]
 
 
-def small_table(path: Path, *, what: str) -> list[Row]:
+def small_table(path: Path, *, what: str, content: bytes | None = None) -> list[Row]:
     """The rows of a csv file or of the first sheet of a workbook, with their lines.
 
     Args:
         path: The file; a workbook by its ending, csv otherwise (delimited by comma, semicolon or
             tab, in UTF-8).
         what: What the file is, for messages.
+        content: What will stand in it, if it is not written yet.
     """
+    if content is None:
+        content = read_small_file(path, what=what, largest=LARGEST_TABLE)
     is_workbook = path.suffix.lower() in EXCEL_ENDINGS
-    return _excel_rows(path, what) if is_workbook else _csv_rows(path, what)
+    return _excel_rows(path, content, what) if is_workbook else _csv_rows(path, content)
 
 
-def _csv_rows(path: Path, what: str) -> list[Row]:
-    content = read_small_file(path, what=what, largest=LARGEST_TABLE)
-    text = plain_text(path, content, save_as="csv UTF-8")
+def delimiter_of(text: str) -> str:
+    """What separates the fields of a small table: what its first line has most of."""
     header = next((line for line in text.splitlines() if line.strip()), "")
-    delimiter = max(_DELIMITERS, key=header.count)
+    return max(_DELIMITERS, key=header.count)
+
+
+def _csv_rows(path: Path, content: bytes) -> list[Row]:
+    text = plain_text(path, content, save_as="csv UTF-8")
+    delimiter = delimiter_of(text)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     rows: list[Row] = []
     line = 1
@@ -51,8 +58,7 @@ def _csv_rows(path: Path, what: str) -> list[Row]:
     return rows
 
 
-def _excel_rows(path: Path, what: str) -> list[Row]:
-    content = read_small_file(path, what=what, largest=LARGEST_TABLE)
+def _excel_rows(path: Path, content: bytes, what: str) -> list[Row]:
     check_workbook(io.BytesIO(content), name=str(path), largest=LARGEST_UNPACKED, what=what)
     try:
         import python_calamine

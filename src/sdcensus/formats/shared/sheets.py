@@ -17,8 +17,6 @@ from sdcensus.model.text import Text
 
 #: What a sheet can hold.
 MOST_ROWS = 1_048_576
-#: Workbooks say when they were made. Ours are the same whenever they are made.
-NO_CLOCK = datetime(2000, 1, 1)
 #: Cells from which on a sheet is written through to the disk instead of being held.
 _HELD = 100_000
 #: What a cell can hold.
@@ -62,7 +60,7 @@ def library() -> Any:
 
 
 @contextmanager
-def new_book(file: BinaryIO, title: str, cells: int) -> Iterator[Any]:
+def new_book(file: BinaryIO, title: str, cells: int, dated: str = "") -> Iterator[Any]:
     """A new workbook in which no text is taken for a formula, number or link.
 
     It is put together in memory and in a temporary folder, which both go when that fails, and
@@ -72,6 +70,7 @@ def new_book(file: BinaryIO, title: str, cells: int) -> Iterator[Any]:
         file: Where it is written.
         title: What it is called.
         cells: How many cells it will have.
+        dated: The day that it names as that of its making, as ISO text; empty for none.
     """
     writer = library()
     bytes_i_o = BytesIO()
@@ -84,7 +83,7 @@ def new_book(file: BinaryIO, title: str, cells: int) -> Iterator[Any]:
         }
         try:
             book = plain_book(writer, bytes_i_o, options)
-            book.set_properties({"created": NO_CLOCK, "title": title[:255]})
+            book.set_properties({"title": title[:255], **_created(dated)})
             yield book
             book.close()
         except writer.exceptions.FileCreateError as error:
@@ -92,6 +91,13 @@ def new_book(file: BinaryIO, title: str, cells: int) -> Iterator[Any]:
         except OSError as error:
             raise OSError(*_told(error)) from error
     file.write(bytes_i_o.getbuffer())
+
+
+def _created(dated: str) -> dict[str, datetime]:
+    try:
+        return {"created": datetime.fromisoformat(dated)}
+    except ValueError:
+        return {}
 
 
 def _told(error: object) -> tuple[int, str]:

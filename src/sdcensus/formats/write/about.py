@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sdcensus.errors import SpecError
+from sdcensus.model.published.census_facts import CensusFacts
 from sdcensus.model.published.delivery import NO_PARENT, DeliveredAxis, DeliveredTable
 from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.published.small_groups import SmallGroups
@@ -124,6 +125,7 @@ def delivered_about(table: DeliveredTable) -> dict[str, Any]:
         notes=table.notes,
         source=table.source,
         date=table.date,
+        census=table.census,
     )
 
 
@@ -140,13 +142,14 @@ def about_parts(
     notes: Sequence[Text] = (),
     source: Text = Text(),
     date: str = "",
+    census: CensusFacts | None = None,
     sparse: bool = False,
     small: SmallGroups | None = None,
 ) -> dict[str, Any]:
     """The same from its parts, for a table that is never held whole.
 
     Args:
-        name, title, axes, spec, provenance, unit, decimals, notes, source, date: As of a
+        name, title, axes, spec, provenance, unit, decimals, notes, source, date, census: As of a
             ``DeliveredTable``.
         marks: The marks that stand in the file, with the signs that it shows.
         sparse: Whether cells that are not listed are published as 0.
@@ -174,6 +177,8 @@ def about_parts(
         parts["source"] = languages_of(source)
     if date:
         parts["date"] = date
+    if census is not None:
+        parts["census"] = census.to_json()
     if provenance is not None:
         parts["provenance"] = provenance.to_json()
     if spec is not None:

@@ -236,6 +236,8 @@ def _extension(table: DeliveredTable, language: str | None) -> dict[str, Any]:
     if used:
         meanings = {table.sign(mark): mark.meaning.show(language) for mark in used}
         extension["status"] = {"label": meanings}
+    if table.census is not None:
+        extension["census"] = dict(table.census.lines(language))
     if table.notes:
         extension["notes"] = [dict(note.by_language) for note in table.notes]
     if table.provenance is not None:

@@ -118,6 +118,7 @@ def _head(table: DeliveredTable, languages: tuple[str, ...]) -> Iterator[str]:
         yield f'LAST-UPDATED="{day} 00:00"'
     if table.source:
         yield from said("SOURCE", table.source)
+    yield from _census(table, languages)
     for language in languages:
         note = _note(table, language)
         if note:
@@ -125,6 +126,19 @@ def _head(table: DeliveredTable, languages: tuple[str, ...]) -> Iterator[str]:
     for mark in table.used_marks():
         if mark in DOTS:
             yield _listed(f"DATASYMBOL{DOTS[mark]}", [_clean(table.sign(mark)) or "."])
+
+
+def _census(table: DeliveredTable, languages: tuple[str, ...]) -> Iterator[str]:
+    """Which census it is: its name with the country, the day that it is about, and a link."""
+    for language in languages:
+        known = {} if table.census is None else dict(table.census.lines(language))
+        names = ", ".join(known[part] for part in ("census", "country") if part in known)
+        parts = (("SURVEY", names), ("REFPERIOD", known.get("reference_date", "")))
+        # The link is the same in every language.
+        links = (("LINK", known.get("link", "")),) if language == languages[0] else ()
+        for keyword, words in (*parts, *links):
+            if words:
+                yield _long(_keyword(keyword, language, languages), _clean(words))
 
 
 def _variables(table: DeliveredTable, languages: tuple[str, ...]) -> Iterator[str]:

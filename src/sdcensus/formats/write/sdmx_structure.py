@@ -137,11 +137,14 @@ def _agency(table: DeliveredTable) -> str:
     return name if name[0].isalpha() else f"A_{name}"
 
 
-#: What stands in the head of the message where the plan has no date; the schema asks for one.
-NO_DATE = "1970-01-01"
+#: What stands in the head of the message where no date is known: the schema of SDMX asks for one,
+#: and readers refuse a message without it. Nobody takes the first day of the calendar for real.
+NO_DATE = "0001-01-01"
 
 #: How the annotation is called that holds a code as it was, a level, a note, how it was made.
 CODE, LEVEL, NOTE, PROVENANCE, SIGN = "CODE", "LEVEL", "NOTE", "PROVENANCE", "SIGN"
+#: And one that says of which census the table is.
+CENSUS = "CENSUS"
 
 _SCHEMAS = "http://www.sdmx.org/resources/sdmxml/schemas/v2_1"
 _NOT_XML = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
@@ -186,7 +189,7 @@ def structure_message(
     yield '<?xml version="1.0" encoding="UTF-8"?>\n'
     yield f"<mes:Structure{namespaces}>\n<mes:Header>"
     yield _element("mes:ID", names.data_structure) + _element("mes:Test", "false")
-    yield _element("mes:Prepared", table.date or NO_DATE)
+    yield _element("mes:Prepared", table.dated or NO_DATE)
     yield f"{_tag('mes:Sender', {'id': names.agency})}</mes:Header>\n<mes:Structures>\n"
     yield from structures
     yield "<str:Codelists>\n"
@@ -214,6 +217,11 @@ def _dataflow(table: DeliveredTable, names: SdmxNames, languages: Sequence[str])
         _annotation(f"SIGN_{mark.name}", SIGN, _said(mark.meaning, "", languages), table.sign(mark))
         for mark in table.used_marks()
     ]
+    if table.census is not None:
+        notes += [
+            _annotation(member.upper(), CENSUS, _said(Text.of(words), "", languages))
+            for member, words in table.census.lines(languages[0] if languages else None)
+        ]
     if table.provenance is not None:
         provenance = json.dumps(table.provenance.to_json(), ensure_ascii=False)
         notes.append(_annotation("PROVENANCE", PROVENANCE, [("en", provenance)]))

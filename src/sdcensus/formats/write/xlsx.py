@@ -45,15 +45,16 @@ class PageLayout:
 def choose_layout(table: DeliveredTable) -> PageLayout:
     """Areas go down the rows, or the first axis where there are none; the others side by side.
 
-    Where those would make too many columns, the first of them go down the rows as well, below each
-    area. A table that says how many of its axes stand in rows is laid out as it says.
+    Of homes by places of work the first go down the rows. Where the others would make too many
+    columns, the first of them go down the rows as well, below each area. A table that says how many
+    of its axes stand in rows is laid out as it says.
     """
     every = range(len(table.axes))
     if table.rows is not None:
         if not 0 <= table.rows <= len(table.axes):
             raise SpecError(f"{table.name}: {table.rows} of {len(table.axes)} axes stand in rows.")
         return PageLayout(tuple(every[: table.rows]), tuple(every[table.rows :]))
-    down = [at for at in every if table.axes[at].geography] or list(every[:1])
+    down = [at for at in every if table.axes[at].geography][:1] or list(every[:1])
     across = [at for at in every if at not in down]
     while across and math.prod(len(table.axes[at]) for at in across) > MOST_ACROSS:
         down.append(across.pop(0))
@@ -103,6 +104,10 @@ _UNIT = Text.named("files.xlsx.unit")
 _SOURCE = Text.named("files.xlsx.source")
 _DATE = Text.named("files.xlsx.date")
 _PART = Text.named("files.xlsx.part")
+_CENSUS = {
+    member: Text.named(f"files.xlsx.{member}")
+    for member in ("country", "census", "reference_date", "link")
+}
 
 
 def write(
@@ -119,7 +124,10 @@ def write(
     paths = tuple(folder / file for file in XLSX.files(table.name, languages))
     for path, language in zip(paths, languages or (None,), strict=True):
         title = table.title.show(language) or table.name
-        with new_file(path) as file, sheets.new_book(file, title, table.cells) as book:
+        with (
+            new_file(path) as file,
+            sheets.new_book(file, title, table.cells, table.dated) as book,
+        ):
             _Workbook(book, table, language).write()
     return paths
 
@@ -316,6 +324,11 @@ class _Workbook:
             (_SOURCE.show(language), table.source.show(language)),
             (_DATE.show(language), table.date),
         ]
+        if table.census is not None:
+            about += [
+                (_CENSUS[member].show(language), words)
+                for member, words in table.census.lines(language)
+            ]
         yield _ABOUT.show(language), [(name, text) for name, text in about if text]
         if len(made) > 1:
             yield _SHEETS.show(language), [(sheet.name, self._extent(sheet)) for sheet in made]

@@ -133,6 +133,20 @@ def _open_book(path: Path) -> Iterator[Any]:
         ) from error
 
 
+def sheets_with(path: Path, columns: Sequence[str]) -> list[str]:
+    """The sheets of a workbook whose first row names all these columns."""
+    import python_calamine as calamine
+
+    with calamine.CalamineWorkbook.from_path(path) as book:
+        sheets = list(book.sheet_names)
+    names = {sheet: next(iter(read_sheet(path, sheet)), []) for sheet in sheets}
+    return [
+        sheet
+        for sheet, titles in names.items()
+        if set(columns) <= {str(title).strip() for title in titles}
+    ]
+
+
 def _cell(value: Any) -> Cell:
     if isinstance(value, bool):
         return int(value)

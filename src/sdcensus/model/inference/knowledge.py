@@ -11,6 +11,7 @@ import numpy.typing as npt
 from sdcensus.errors import SpecError
 from sdcensus.model.perturbation.table import Perturbation
 from sdcensus.model.published.table import Mark, Table
+from sdcensus.model.sentences import speak
 from sdcensus.model.spec.table_spec import TableSpec
 
 Int64 = npt.NDArray[np.int64]
@@ -159,19 +160,25 @@ class Knowledge:
             lower, upper = np.where(never, 1, lower), np.where(never, 0, upper)
         return lower, upper
 
-    def sentence(self) -> str:
+    def sentence(self, language: str | None = None) -> str:
         """What is known, to name the scope of a conclusion."""
-        parts = [f"no count was changed by more than {self.max_deviation}"]
+        return speak("assess.knows.sentence", language, what=self.known_text(language))
+
+    def known_text(self, language: str | None = None) -> str:
+        """What is known, behind the words "an intruder who knows"."""
+        facts = [speak("assess.knows.changed", language, n=self.max_deviation)]
         if self.zeros_known:
-            parts.append("empty cells are published as 0")
+            facts.append(speak("assess.knows.zeros", language))
         if self.blocked:
-            blocked = "1" if self.blocked == 1 else f"1 to {self.blocked}"
-            parts.append(f"counts of {blocked} are never published")
-        last = f" and that {parts[-1]}" if len(parts) > 1 else ""
-        text = f"An intruder who knows that {', that '.join(parts[:-1] if last else parts)}{last}"
+            key = "assess.knows.blocked_one" if self.blocked == 1 else "assess.knows.blocked"
+            facts.append(speak(key, language, n=self.blocked))
+        parts = [speak("assess.knows.that", language, what=fact) for fact in facts]
+        text = ", ".join(parts[:-1]) or parts[0]
+        if len(parts) > 1:
+            text = speak("assess.knows.both", language, first=text, last=parts[-1])
         if self.support is not None:
-            text += ", and which counts can lead to which published value"
-        return text + "."
+            text = speak("assess.knows.support", language, what=text)
+        return text
 
 
 def cell_mask(spec: TableSpec, cells: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:

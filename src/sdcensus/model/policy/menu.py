@@ -60,11 +60,10 @@ class Menu:
         raise UnknownName("variable on the menu", name, known=known)
 
     @property
-    def geographies(self) -> tuple[MenuVariable, ...]:
-        """The variables whose codes are areas."""
-        return tuple(
-            variable for variable in self.variables if variable.variable.role is Role.GEOGRAPHY
-        )
+    def geography(self) -> MenuVariable | None:
+        """The variable whose codes are areas; of several, the main one or else the first."""
+        areas = [each for each in self.variables if each.variable.role is Role.GEOGRAPHY]
+        return min(areas, key=lambda area: not area.variable.main, default=None)
 
     def allows(self, chosen: Mapping[str, Level]) -> bool:
         """Whether a table by these variables at these levels may be asked for, at least coarsely.

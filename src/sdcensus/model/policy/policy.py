@@ -230,6 +230,8 @@ def _finest_areas(
     limit = policy.level(finest).group_array
     allowed = []
     for area in areas:
+        if area.name == variable.name:
+            continue
         # Squares of a grid are no unions of districts, whatever their size.
         levels = area.levels() if area.name == finest.variable else ()
         names = [level.name for level in levels if coarser_or_equal(level.group_array, limit)]

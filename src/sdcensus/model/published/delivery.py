@@ -16,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError
-from sdcensus.model.published.figures import Support
+from sdcensus.model.published.census_facts import CensusFacts
+from sdcensus.model.published.figures import DEFAULT_LIMITS, FigureLimits, Support
 from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.published.table import IN_PLACE, Mark, Table, marks_in
 from sdcensus.model.schema.variable import Role
@@ -106,6 +107,8 @@ class DeliveredTable:
         signs: The office's own signs for marks, where it does not use ours.
         support: What values rest on that are sums of several published ones; ``None`` where each
             is one.
+        census: Which census the numbers are from, where the file says it.
+        limits: When figures that are computed from the values are unreliable.
     """
 
     name: str
@@ -123,6 +126,8 @@ class DeliveredTable:
     date: str = ""
     signs: tuple[tuple[Mark, str], ...] = ()
     support: Support | None = None
+    census: CensusFacts | None = None
+    limits: FigureLimits = DEFAULT_LIMITS
 
     def __post_init__(self) -> None:
         if self.values.shape != self.shape:
@@ -173,6 +178,14 @@ class DeliveredTable:
         texts = [self.title, *(axis.label for axis in self.axes)]
         texts += [label for axis in self.axes for label in axis.labels]
         return tuple(dict.fromkeys(key for text in texts for key, _ in text.by_language))
+
+    @property
+    def dated(self) -> str:
+        """The day that a file names as its own: of the publication, else that of the census.
+
+        Files are the same whenever they are written. Where neither is known, none is named.
+        """
+        return self.date or ("" if self.census is None else self.census.reference_date)
 
     def with_notes(self, *notes: Text) -> Self:
         """The same table with further notes."""

@@ -45,6 +45,11 @@ class FigureLimits:
     low_below: int = 10
     none_below: int = 3
 
+    @classmethod
+    def of_brackets(cls, below: int | None) -> FigureLimits:
+        """Those of an office that puts counts below a number of its own into brackets."""
+        return cls() if below is None else cls(low_below=max(below, cls().none_below))
+
     def __post_init__(self) -> None:
         if not 1 <= self.none_below <= self.low_below:
             raise SpecError("Limits of reliability are 1 or more, that for brackets the larger.")
@@ -74,11 +79,13 @@ class Support:
         return cls(np.ones_like(counts), np.where(counts < limits.low_below, counts, 0))
 
     @classmethod
-    def of_records(cls, records: Int64 | None) -> Support | None:
+    def of_records(
+        cls, records: Int64 | None, limits: FigureLimits = DEFAULT_LIMITS
+    ) -> Support | None:
         """What single weighted counts rest on: records; ``None`` for counts of records."""
         if records is None:
             return None
-        alone = cls.of(records)
+        alone = cls.of(records, limits)
         return cls(alone.parts, alone.small, records)
 
 

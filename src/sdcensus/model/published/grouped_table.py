@@ -12,6 +12,7 @@ import numpy.typing as npt
 from sdcensus.errors import SpecError, UnknownName
 from sdcensus.model.frames import frame
 from sdcensus.model.published.table import Mark
+from sdcensus.model.spec.axis import TOTAL
 from sdcensus.model.spec.table_spec import TableSpec
 
 Int64 = npt.NDArray[np.int64]
@@ -95,7 +96,11 @@ class GroupedTable:
         for name in codes:
             if name not in names:
                 raise UnknownName("axis", name, known=names)
-        return tuple(axis.position(str(codes.get(axis.variable, "_T"))) for axis in self.axes)
+        return tuple(
+            axis.position(text) if axis.grouped else counted.position(text)
+            for axis, counted in zip(self.axes, self.spec.axes, strict=True)
+            for text in [str(codes.get(axis.variable, TOTAL))]
+        )
 
     def columns(self) -> dict[str, list[Any]]:
         """The cells as columns: groups, labels, sums, number of parts, error, flags."""

@@ -7,9 +7,9 @@ them, each with the position of the row that it concerns.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from sdcensus.errors import SpecError, unknown
+from sdcensus.errors import SpecError
 from sdcensus.model.schema.number_codes import (
     LARGEST_GRID,
     LONGEST_RANGE,
@@ -21,6 +21,14 @@ from sdcensus.model.schema.number_codes import (
     range_codes,
     stated_code,
 )
+from sdcensus.model.schema.tree_rows import (
+    NO_ROW,
+    ListProblem,
+    Node,
+    cycles,
+    depths,
+    row_parents,
+)
 from sdcensus.model.schema.variable import Code, CodeKind, Level
 from sdcensus.model.text import NOT_STATED_LABEL, Text
 
@@ -30,8 +38,6 @@ __all__ = [
     "MISSING_CODES",
     "MISSING_LABELS",
     "UNALLOCATED",
-    "ListProblem",
-    "Node",
     "Tree",
     "continuous_codes",
     "grid_codes",
@@ -55,29 +61,7 @@ MISSING_LABELS = {
 #: The codes for an empty field where the file has no code of its own for it.
 MISSING_CODES = {CodeKind.NOT_APPLICABLE: "_Z", CodeKind.NOT_STATED: "_U"}
 
-#: Looking for similar codes takes long in long lists.
-_MOST_HINTS = 20
-_LONGEST_HINTED = 5_000
-_NO_TEXT = Text()
 _ORDER_OF_KINDS = {CodeKind.VALID: 0, CodeKind.NOT_APPLICABLE: 1, CodeKind.NOT_STATED: 2}
-
-
-@dataclass(frozen=True, slots=True)
-class Node:
-    """One row of a code list: a leaf, or a group of other rows that name it as their parent."""
-
-    code: str
-    label: Text = _NO_TEXT
-    parent: str = ""
-    level: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ListProblem:
-    """What is wrong with a code list, and at which of its rows (``None``: the list as a whole)."""
-
-    at: int | None
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,55 +75,30 @@ class Tree:
 
 def in_code_order(codes: Iterable[Code]) -> tuple[Code, ...]:
     """Values as they stand, then "not applicable", then "not stated"."""
-    return tuple(sorted(codes, key=lambda code: _ORDER_OF_KINDS[code.kind]))
+    return tuple(sorted(codes, key=_kind_order))
+
+
+def _kind_order(code: Code) -> int:
+    return _ORDER_OF_KINDS[code.kind]
 
 
 def tree_problems(nodes: Sequence[Node], names: Sequence[str] = ()) -> tuple[ListProblem, ...]:
     """Everything that keeps a code list from being a tree with levels of these names."""
-    first_at: dict[str, int] = {}
-    problems = []
-    for at, node in enumerate(nodes):
-        if node.code in first_at:
-            problems.append(ListProblem(at, f"The code {node.code!r} stands twice in the list."))
-        first_at.setdefault(node.code, at)
-    for at, node in enumerate(nodes):
-        if node.parent and node.parent not in first_at:
-            text = f"There is no code {node.parent!r}."
-            if len(problems) < _MOST_HINTS and len(first_at) < _LONGEST_HINTED:
-                text = unknown("code", node.parent, first_at)
-            problems.append(ListProblem(at, f"The parent of {node.code!r} is missing: {text}"))
-    if problems:
-        return tuple(problems)
-    problems += [ListProblem(first_at[code], text) for code, text in _cycles(nodes).items()]
-    if problems:
-        return tuple(problems)
-    return tuple(_level_problems(nodes, names))
+    parents = row_parents(nodes, names)
+    if parents.problems:
+        return parents.problems
+    if described := cycles(nodes, parents.places):
+        return tuple(ListProblem(at, text) for at, text in described.items())
+    problems = _level_problems(nodes, parents.places, names)
+    return tuple(problems or _repeated(nodes, parents.places, names))
 
 
-def _cycles(nodes: Sequence[Node]) -> dict[str, str]:
-    """For each cycle, its first code and what it looks like."""
-    parent_of = {node.code: node.parent for node in nodes}
-    done: set[str] = set()
-    found: dict[str, str] = {}
-    for node in nodes:
-        chain: dict[str, None] = {}
-        code = node.code
-        while code and code not in done and code not in chain:
-            chain[code] = None
-            code = parent_of[code]
-        if code in chain:
-            members = list(chain)[list(chain).index(code) :]
-            shown = " > ".join(map(repr, [*members[:6], *(["…"] if len(members) > 6 else [])]))
-            found[code] = f"These codes are parents of each other: {shown} > {code!r}."
-        done.update(chain)
-    return found
-
-
-def _level_problems(nodes: Sequence[Node], names: Sequence[str]) -> list[ListProblem]:
+def _level_problems(
+    nodes: Sequence[Node], parents: Sequence[int], names: Sequence[str]
+) -> list[ListProblem]:
     named = [at for at, node in enumerate(nodes) if node.level]
-    groups = {node.parent for node in nodes if node.parent}
     if not named:
-        depth = max(_depths(nodes).values(), default=0)
+        depth = max(depths(parents), default=0)
         if names and len(names) != depth:
             has = f"{depth} level{'s' * (depth != 1)} above its leaves"
             if not depth:
@@ -153,14 +112,14 @@ def _level_problems(nodes: Sequence[Node], names: Sequence[str]) -> list[ListPro
                 )
             ]
         return []
-    by_code = {node.code: node for node in nodes}
+    groups = set(parents)
     problems = [
         ListProblem(at, f"The code {node.code!r} has a parent or children but no level.")
         for at, node in enumerate(nodes)
-        if not node.level and (node.parent or node.code in groups)
+        if not node.level and (node.parent or at in groups)
     ]
     for at in named:
-        parent = by_code.get(nodes[at].parent)
+        parent = None if parents[at] == NO_ROW else nodes[parents[at]]
         if parent is not None and parent.level == nodes[at].level:
             problems.append(
                 ListProblem(
@@ -171,7 +130,7 @@ def _level_problems(nodes: Sequence[Node], names: Sequence[str]) -> list[ListPro
             )
     if problems:
         return problems
-    ordered = _ordered_levels(nodes)
+    ordered = _ordered_levels(nodes, parents)
     if ordered is None:
         return [ListProblem(None, "Levels lie inside each other both ways round.")]
     if names and list(names) != ordered[1:]:
@@ -185,36 +144,47 @@ def _level_problems(nodes: Sequence[Node], names: Sequence[str]) -> list[ListPro
     return []
 
 
-def _depths(nodes: Sequence[Node]) -> dict[str, int]:
-    """How many codes stand above each code."""
-    parent_of = {node.code: node.parent for node in nodes}
-    depth: dict[str, int] = {}
-    for node in nodes:
-        chain = []
-        code = node.code
-        while code and code not in depth:
-            chain.append(code)
-            code = parent_of[code]
-        above = depth[code] if code else -1
-        for link in reversed(chain):
-            above += 1
-            depth[link] = above
-    return depth
+def _repeated(
+    nodes: Sequence[Node], parents: Sequence[int], names: Sequence[str]
+) -> list[ListProblem]:
+    """Rows that would show one code twice at one level: what has no parts stands for itself."""
+    grown = _grown(nodes, parents, names, "level")
+    problems: dict[int, ListProblem] = {}
+    shown_at = [(grown.titles[0] if grown.titles else "", grown.leaves)]
+    shown_at += list(zip(grown.titles[1:], grown.shown, strict=True))
+    for title, rows in shown_at:
+        first: dict[str, int] = {}
+        for at in dict.fromkeys(rows):
+            other = first.setdefault(nodes[at].code, at)
+            if other != at:
+                alone, twin = (at, other) if nodes[at].level != title else (other, at)
+                problems.setdefault(
+                    alone,
+                    ListProblem(
+                        alone,
+                        f"The code {nodes[at].code!r} would stand twice at the level"
+                        f" {title!r}: {_called(nodes[alone])} has nothing below it and stands for"
+                        f" itself there, beside {_called(nodes[twin])}. Give it another code, or a"
+                        " row of its own at every level below it.",
+                    ),
+                )
+    return list(problems.values())
 
 
-def _ordered_levels(nodes: Sequence[Node]) -> list[str] | None:
+def _called(node: Node) -> str:
+    return f"the {node.level} {node.code!r}" if node.level else f"the code {node.code!r}"
+
+
+def _ordered_levels(nodes: Sequence[Node], parents: Sequence[int]) -> list[str] | None:
     """The level names of a list, finest first; ``None`` if they contradict each other."""
-    by_code = {node.code: node for node in nodes}
     names = list(dict.fromkeys(node.level for node in nodes if node.level))
     coarser: dict[str, set[str]] = {name: set() for name in names}
-    for node in nodes:
-        if node.parent:
-            coarser[node.level].add(by_code[node.parent].level)
-    depths = _depths(nodes)
     deepest = dict.fromkeys(names, 0)
-    for node in nodes:
+    for node, parent, depth in zip(nodes, parents, depths(parents), strict=True):
+        if parent != NO_ROW:
+            coarser[node.level].add(nodes[parent].level)
         if node.level:
-            deepest[node.level] = max(deepest[node.level], depths[node.code])
+            deepest[node.level] = max(deepest[node.level], depth)
     ordered: list[str] = []
     left = set(names)
     while left:
@@ -260,70 +230,80 @@ def tree_levels(
     if problems:
         raise SpecError("\n".join(problem.text for problem in problems))
     kinds = kinds or {}
-    groups = {node.parent for node in nodes if node.parent}
-    codes = {
-        node.code: Code(node.code, node.label, kinds.get(node.code, CodeKind.VALID))
-        for node in nodes
-    }
-    leaves = in_code_order(codes[node.code] for node in nodes if node.code not in groups)
-    heights, titles = _heights(nodes, names, prefix)
-    chains = _chains(nodes, [leaf.code for leaf in leaves])
-    levels = []
-    for height, title in enumerate(titles[1:], start=1):
-        # The last code on the way up that is not above this level; the leaf if it is above itself.
-        shown = [
-            [code for code in chain if heights[code] <= height][-1:] or chain[:1]
-            for chain in chains
-        ]
-        levels.append(_level(title, [one[0] for one in shown], nodes, codes, leaves))
-    return Tree(leaves, tuple(levels), titles[0] if titles else "")
+    grown = _grown(nodes, row_parents(nodes, names).places, names, prefix)
+    codes = [Code(node.code, node.label) for node in nodes]
+    for at in grown.leaves:
+        codes[at] = replace(codes[at], kind=kinds.get(nodes[at].code, CodeKind.VALID))
+    order = sorted(range(len(grown.leaves)), key=lambda at: _kind_order(codes[grown.leaves[at]]))
+    leaves = tuple(codes[grown.leaves[at]] for at in order)
+    levels = [
+        _level(title, [shown[at] for at in order], codes, leaves)
+        for title, shown in zip(grown.titles[1:], grown.shown, strict=True)
+    ]
+    return Tree(leaves, tuple(levels), grown.titles[0] if grown.titles else "")
 
 
-def _heights(
-    nodes: Sequence[Node], names: Sequence[str], prefix: str
-) -> tuple[dict[str, int], list[str]]:
-    """How far above the leaves each code stands, and what the levels are called."""
-    if any(node.level for node in nodes):
-        ordered = _ordered_levels(nodes) or []
-        rank = {name: height for height, name in enumerate(ordered)}
-        top = len(ordered)
-        return {node.code: rank.get(node.level, top) for node in nodes}, ordered
-    depths = _depths(nodes)
-    deepest = max(depths.values(), default=0)
-    titles = list(names) or [f"{prefix}_{number}" for number in range(1, deepest + 1)]
-    return {code: deepest - depth for code, depth in depths.items()}, ["", *titles]
+@dataclass(frozen=True, slots=True)
+class _GrownRows:
+    """A tree by the places of its rows.
+
+    Attributes:
+        leaves: The rows that are nobody's parent.
+        titles: The names of the levels, that of the leaves first.
+        shown: For each level above the leaves, the row as which each leaf is shown.
+    """
+
+    leaves: tuple[int, ...]
+    titles: tuple[str, ...]
+    shown: tuple[tuple[int, ...], ...]
 
 
-def _chains(nodes: Sequence[Node], leaves: Sequence[str]) -> list[list[str]]:
-    """For each leaf, itself and everything above it."""
-    parent_of = {node.code: node.parent for node in nodes}
+def _grown(
+    nodes: Sequence[Node], parents: Sequence[int], names: Sequence[str], prefix: str
+) -> _GrownRows:
+    groups = set(parents)
+    leaves = tuple(at for at in range(len(nodes)) if at not in groups)
+    heights, titles = _heights(nodes, parents, names, prefix)
     chains = []
     for leaf in leaves:
         chain = [leaf]
-        while parent := parent_of[chain[-1]]:
+        while (parent := parents[chain[-1]]) != NO_ROW:
             chain.append(parent)
         chains.append(chain)
-    return chains
+    # The last row on the way up that is not above a level; the leaf if it is above itself.
+    shown = [
+        tuple(([at for at in chain if heights[at] <= height] or chain[:1])[-1] for chain in chains)
+        for height in range(1, len(titles))
+    ]
+    return _GrownRows(leaves, tuple(titles), tuple(shown))
 
 
-def _level(
-    name: str,
-    shown: Sequence[str],
-    nodes: Sequence[Node],
-    made: Mapping[str, Code],
-    leaves: Sequence[Code],
-) -> Level:
-    """The level at which each leaf is shown as the given code."""
-    kinds_in: dict[str, set[CodeKind]] = {}
-    for code, leaf in zip(shown, leaves, strict=True):
-        kinds_in.setdefault(code, set()).add(leaf.kind)
-    codes = in_code_order(
-        Code(node.code, made[node.code].label, _kind_of_group(kinds_in[node.code]))
-        for node in nodes
-        if node.code in kinds_in
-    )
-    at = {code.code: position for position, code in enumerate(codes)}
-    return Level(name, codes, tuple(at[code] for code in shown))
+def _heights(
+    nodes: Sequence[Node], parents: Sequence[int], names: Sequence[str], prefix: str
+) -> tuple[list[int], list[str]]:
+    """How far above the leaves each row stands, and what the levels are called."""
+    if any(node.level for node in nodes):
+        ordered = _ordered_levels(nodes, parents) or []
+        rank = {name: height for height, name in enumerate(ordered)}
+        top = len(ordered)
+        return [rank.get(node.level, top) for node in nodes], ordered
+    depth = depths(parents)
+    deepest = max(depth, default=0)
+    titles = list(names) or [f"{prefix}_{number}" for number in range(1, deepest + 1)]
+    return [deepest - above for above in depth], ["", *titles]
+
+
+def _level(name: str, shown: Sequence[int], codes: Sequence[Code], leaves: Sequence[Code]) -> Level:
+    """The level at which each leaf is shown as the code of the given row."""
+    kinds_in: dict[int, set[CodeKind]] = {}
+    for row, leaf in zip(shown, leaves, strict=True):
+        kinds_in.setdefault(row, set()).add(leaf.kind)
+    of_level = {
+        row: replace(codes[row], kind=_kind_of_group(kinds_in[row])) for row in sorted(kinds_in)
+    }
+    ordered = sorted(of_level, key=lambda row: _kind_order(of_level[row]))
+    at = {row: position for position, row in enumerate(ordered)}
+    return Level(name, tuple(of_level[row] for row in ordered), tuple(at[row] for row in shown))
 
 
 def _kind_of_group(kinds: set[CodeKind]) -> CodeKind:

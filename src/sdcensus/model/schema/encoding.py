@@ -28,6 +28,10 @@ class Trouble(IntEnum):
     EMPTY = -2
     OUT_OF_RANGE = -3
     NOT_A_NUMBER = -4
+    ZERO = -5
+    """Of a weight: 0, or less than the decimals that are kept can show."""
+    NEGATIVE = -6
+    """Of a weight: below 0."""
 
 
 #: A fixed-point column holds this where there is no value.
@@ -145,6 +149,18 @@ def whole_number(text: str) -> int | None:
     digits = text[1:] if text[:1] == "-" else text
     plain = digits.isascii() and digits.isdigit() and len(digits) <= _LONGEST
     return int(text) if plain else None
+
+
+def weight_trouble(weight: int) -> Trouble | None:
+    """Why a fixed-point number is no weight, if it is none.
+
+    Examples:
+        >>> weight_trouble(0), weight_trouble(-5), weight_trouble(1)
+        (<Trouble.ZERO: -5>, <Trouble.NEGATIVE: -6>, None)
+    """
+    if weight > 0:
+        return None
+    return Trouble.ZERO if weight == 0 else Trouble.NEGATIVE
 
 
 def fixed_point(value: str | None, decimals: int, *, decimal_mark: str = ".") -> int | Trouble:

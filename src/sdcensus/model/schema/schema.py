@@ -135,6 +135,9 @@ Made = TypeVar("Made")
 class CensusInfo:
     """What census this is. ``code`` are the first parts of every canonical record id.
 
+    ``name`` and ``country`` are in the first language; ``names`` and ``countries`` hold them in
+    several, where the office gives them in several.
+
     ``measure`` is what its tables say unless somebody asks by name for something else: a weighted
     sample says how many people there are, not how many were asked. ``None`` where nobody decided.
     """
@@ -145,6 +148,16 @@ class CensusInfo:
     reference_date: str = ""
     languages: tuple[str, ...] = ("en",)
     measure: Measure | None = None
+    names: Text = Text()
+    countries: Text = Text()
+
+    def name_in(self, language: str | None) -> str:
+        """What the census is called in a language."""
+        return self.names.show(language) or self.name
+
+    def country_in(self, language: str | None) -> str:
+        """What the country is called in a language."""
+        return self.countries.show(language) or self.country
 
 
 class KeyScope(StrEnum):
@@ -403,10 +416,17 @@ class Schema:
 
     @property
     def geography(self) -> Variable | None:
-        """The variable with the finest areas, if the census has one."""
-        return next(
-            (variable for variable in self.variables if variable.role is Role.GEOGRAPHY), None
-        )
+        """The variable of the areas where units are counted, if the census has one.
+
+        Of several, such as residence, place of work and place of birth, it is the main one.
+        """
+        return next(iter(self.geographies), None)
+
+    @property
+    def geographies(self) -> tuple[Variable, ...]:
+        """The variables whose codes are areas, the main one first."""
+        every = [variable for variable in self.variables if variable.role is Role.GEOGRAPHY]
+        return tuple(sorted(every, key=lambda variable: not variable.main))
 
     @property
     def weighted(self) -> tuple[Entity, ...]:

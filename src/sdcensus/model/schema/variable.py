@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from sdcensus.errors import Sentence, SpecError, UnknownName, told, unknown
 from sdcensus.model.letters import plain_letters
+from sdcensus.model.schema.id_forms import IdForm
 from sdcensus.model.text import Text
 
 
@@ -83,6 +84,7 @@ class EntitySpec:
         from_content: There is no id: what the record says, and its rank among those that say the
             same, take its place. A corrected record then has another key.
         derived_from: No file of its own: one record per distinct id in the file of this kind.
+        form: How its id is written wherever it stands, so that ids of several files compare.
     """
 
     entity: Entity
@@ -92,6 +94,7 @@ class EntitySpec:
     optional: bool = False
     from_content: bool = False
     derived_from: Entity | None = None
+    form: IdForm = IdForm()
 
 
 Made = TypeVar("Made")
@@ -222,6 +225,8 @@ class Variable:
         level_labels: What levels are called where people read them, for those that have a label.
         continuous: Kept as a fixed-point number with ``decimals`` digits, besides its codes.
         label, description, topic, unit, role: What they say.
+        main: Of several geographies, whether it is the one where units are counted; ``None``
+            where there is one only, and for all other variables.
         map: File name of a GeoJSON map with the areas, for a geography.
         imputed: Whether the store has a column that says where the value was imputed.
         counts: The units whose number in each record its codes say, such as persons for the size
@@ -243,6 +248,7 @@ class Variable:
     unit: str = ""
     continuous: bool = False
     decimals: int = 0
+    main: bool | None = None
     map: str = ""
     imputed: bool = False
     counts: Entity | None = None
@@ -266,6 +272,14 @@ class Variable:
     def stored(self) -> bool:
         """Whether a store holds a column for it."""
         return self.role not in NEVER_STORED
+
+    @property
+    def called_by_level(self) -> bool:
+        """Whether readers know its codes by their level: a parish is where people are counted.
+
+        A further geography is called by its own name as well, such as a place of work.
+        """
+        return self.role is Role.GEOGRAPHY and self.main is not False
 
     @property
     def is_axis(self) -> bool:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.errors import SpecError, UnknownName, both, told
+from sdcensus.errors import Sentence, SpecError, UnknownName, both, told
 from sdcensus.model.schema.variable import CodeKind, Level, Role, Variable, common_refinement
 from sdcensus.model.text import TOTAL_LABEL, Text
 
@@ -98,12 +98,34 @@ class Axis:
         )
 
     def position(self, code: str, level: str | None = None) -> int:
-        """The position of a code; ``level`` decides where a code stands at several."""
-        for position, axis_code in enumerate(self.codes):
-            if axis_code.code == code and (level is None or axis_code.level == level):
-                return position
-        known = [code.code for code in self.codes]
-        raise UnknownName("code", code, known=known, where=f"Axis {self.name!r}: ")
+        """The position of a code; ``level``, or ``level:code``, decides among several levels.
+
+        Raises:
+            UnknownName: There is no such code.
+            SpecError: It is a code of several levels of the axis, for different records.
+        """
+        places = [
+            at
+            for at, axis_code in enumerate(self.codes)
+            if axis_code.code == code and (level is None or axis_code.level == level)
+        ] or [
+            at
+            for at, axis_code in enumerate(self.codes)
+            if level is None and code in spellings(axis_code.code, axis_code.level)
+        ]
+        if not places:
+            known = [code.code for code in self.codes]
+            raise UnknownName("code", code, known=known, where=f"Axis {self.name!r}: ")
+        if len(places) > 1 and len({self._leaves(at) for at in places}) > 1:
+            raise SpecError(several_levels(code, [self.codes[at].level for at in places]))
+        return places[0]
+
+    def _leaves(self, position: int) -> bytes:
+        """The leaves of a position, as something to compare."""
+        for block, level in zip(self.blocks, self.levels, strict=False):
+            if block.start <= position < block.start + block.size:
+                return bytes((level.group_array == position - block.start).tobytes())
+        return b""
 
     def canonical(self) -> list[object]:
         """The axis as plain values: groups of leaf codes, so that names of levels are no matter."""
@@ -123,6 +145,41 @@ class Axis:
             text = json.dumps(self.canonical(), ensure_ascii=False, separators=(",", ":"))
             self._digest.append(hashlib.blake2b(text.encode(), digest_size=16).hexdigest())
         return self._digest[0]
+
+
+def spellings(code: str, level: str) -> tuple[str, str]:
+    """A code with its level: as questions write it, and as files do."""
+    return f"{level}:{code}", f"{code}@{level}"
+
+
+def several_levels(code: str, levels: Sequence[str]) -> Sentence:
+    """Say that a code alone does not tell what is meant."""
+    return told(
+        "question.several-levels",
+        "The code {code!r} stands at several levels ({levels}). Write {written!r}.",
+        code=code,
+        levels=tuple(levels),
+        written=spellings(code, levels[0])[0],
+    )
+
+
+def at_other_levels(variable: Variable, level: Level, code: str) -> Sentence | None:
+    """Say at which other levels of a variable a code stands that a level does not have."""
+    others = [
+        f"{variable.name}@{other.name}"
+        for other in variable.levels()
+        if other is not level and any(other_code.code == code for other_code in other.codes)
+    ]
+    if not others:
+        return None
+    return told(
+        "condition.at-other-levels",
+        "{code!r} is a code of {levels}. Write {written} in the place of {variable}.",
+        code=code,
+        levels=tuple(others),
+        written=others[0],
+        variable=variable.name,
+    )
 
 
 def make_axis(variable: Variable, levels: Iterable[Level], *, total: bool) -> Axis:

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from sdcensus.errors import QuestionError, told
 from sdcensus.model.schema.variable import Code, Level, Variable
-from sdcensus.model.spec.axis import TOTAL, Axis, make_axis
+from sdcensus.model.spec.axis import TOTAL, Axis, make_axis, spellings
 from sdcensus.model.spec.fewest_parts import fewest_parts
 from sdcensus.model.spec.record_sets import is_product, leaves_in
 from sdcensus.model.spec.universe import Universe
@@ -214,15 +214,49 @@ def shown_position(axis: Axis, leaves: Mask) -> int | None:
     return None
 
 
-def codes_by_name(axis: Axis) -> Mapping[str, tuple[Level, int]]:
-    """Codes by what users write: those of the axis first, then those of other levels."""
+@dataclass(frozen=True, slots=True)
+class CodeNames:
+    """The codes of a variable by what users write: bare, or with their level.
+
+    Attributes:
+        codes: For each text the level and the place of the code.
+        unclear: Codes that stand at several levels for different records, with these levels.
+    """
+
+    codes: Mapping[str, tuple[Level, int]]
+    unclear: Mapping[str, tuple[str, ...]]
+
+
+def codes_by_name(axis: Axis) -> CodeNames:
+    """Codes by what users write: those of the axis first, then those of other levels.
+
+    A bare code of several levels is one of the axis, if it stands at one level of it only.
+    """
     shown = [level.name for level in axis.levels]
-    codes: dict[str, tuple[Level, int]] = {}
+    places: dict[str, list[tuple[Level, int]]] = {}
     for level in sorted(axis.variable.levels(), key=lambda level: level.name not in shown):
         for at, code in enumerate(level.codes):
-            codes.setdefault(code.code, (level, at))
-            codes.setdefault(f"{level.name}:{code.code}", (level, at))
-    return codes
+            places.setdefault(code.code, []).append((level, at))
+    codes = {code: where[0] for code, where in places.items()}
+    members: dict[str, list[bytes]] = {}
+
+    def records(level: Level, at: int) -> bytes:
+        if level.name not in members:
+            order = np.argsort(level.group_array, kind="stable")
+            ends = np.cumsum(np.bincount(level.group_array, minlength=len(level.codes)))
+            members[level.name] = [part.tobytes() for part in np.split(order, ends[:-1])]
+        return members[level.name][at]
+
+    unclear: dict[str, tuple[str, ...]] = {}
+    for text, where in places.items():
+        own = [place for place in where if place[0].name in shown] or where
+        if len(own) > 1 and len({records(level, at) for level, at in own}) > 1:
+            unclear[text] = tuple(level.name for level, _ in own)
+            del codes[text]
+        for level, at in where:
+            for written in spellings(text, level.name):
+                codes.setdefault(written, (level, at))
+    return CodeNames(codes, unclear)
 
 
 def counted_axis(variable: Variable, parts: Iterable[Part]) -> CountedAxis:

@@ -165,22 +165,27 @@ def _without_universes(variable: Variable) -> Variable:
     return replace(variable, hierarchies=kept, level_labels=labels)
 
 
-#: The leaf that a variable without any missing code gets.
+#: The leaf that a variable without a code for "not stated" gets.
 UNKNOWN = Code(MISSING_CODES[CodeKind.NOT_STATED], NOT_STATED_LABEL, CodeKind.NOT_STATED)
 
 
 def with_missing_codes(schema: Schema) -> Schema:
     """The schema in which every stored variable with codes has a code for "not stated".
 
-    Variables that have a missing code of either kind stay as they are. The others get one more
-    leaf, which stays itself at every level, whether the data need it or not: the shape of a table
-    depends on the option, never on the records.
+    Variables that have such a code stay as they are. The others get one more leaf, which stays
+    itself at every level, whether the data need it or not: the shape of a table depends on the
+    option, never on the records. "Not applicable" is no place for a value that nobody can read;
+    but points outside a grid are unallocated.
     """
-    return with_other_variables(schema, _with_missing_code)
+    grids = {grid.variable for grid in schema.grids}
+    return with_other_variables(
+        schema,
+        lambda variable: variable if variable.name in grids else _with_missing_code(variable),
+    )
 
 
 def _with_missing_code(variable: Variable) -> Variable:
-    if not variable.is_axis or variable.missing_position is not None:
+    if not variable.is_axis or variable.position_of(CodeKind.NOT_STATED) is not None:
         return variable
     return replace(
         variable,

@@ -113,6 +113,7 @@ def code_list_to_json(variable: Variable, levels: Sequence[Level]) -> Json:
         ],
         # Left out where there are none, so that descriptions stay what they were.
         **({"level_labels": labels} if labels else {}),
+        **({} if variable.main is None else {"main": variable.main}),
     }
 
 
@@ -139,6 +140,7 @@ def variable_from_json(one: Mapping[str, Any]) -> Variable:
         level_labels=tuple(
             (str(name), Text.of(text)) for name, text in one.get("level_labels", {}).items()
         ),
+        main=one.get("main"),
         codes=_codes(one["leaves"]),
         # Each level is a tree of its own: which of them nest follows from their groups.
         hierarchies=tuple(Hierarchy(level.name, (level,)) for level in levels),

@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.model.cube.layout import positions_of
-from sdcensus.model.schema.variable import Entity, Level, Role, Variable
+from sdcensus.model.schema.variable import Entity, Level, Variable
 from sdcensus.model.spec.axis import Axis
 from sdcensus.model.spec.record_sets import is_product, leaves_in
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.model.spec.universe import Universe
-from sdcensus.model.text import Text
+from sdcensus.model.text import LANGUAGES, Text
 
 _UNITS = {entity: Text.named(f"headings.units.{entity.name.lower()}") for entity in Entity}
 _BY = Text.named("headings.by")
@@ -88,6 +88,11 @@ def entity_text(entity: Entity, language: str | None = None) -> str:
     return _UNITS[entity].show(language)
 
 
+def entity_words(entity: Entity) -> Text:
+    """The word for many units of a kind inside a sentence, in every language."""
+    return _UNITS[entity]
+
+
 def entity_label(entity: Entity) -> Text:
     """The word for many units of a kind, as it stands alone."""
     words = _UNITS[entity].by_language
@@ -100,6 +105,11 @@ def units_text(spec: TableSpec, language: str | None = None) -> str:
     if spec.measure is Measure.WEIGHTED:
         units = f"{units} ({_WEIGHTED.show(language)})"
     return f"{units[:1].upper()}{units[1:]}"
+
+
+def units_words(spec: TableSpec) -> Text:
+    """What is counted, within a sentence, in every language."""
+    return Text.of({language: units_text(spec, language).lower() for language in LANGUAGES})
 
 
 def variable_heading(variable: Variable, language: str | None = None) -> str:
@@ -117,7 +127,7 @@ def axis_heading(axis: Axis, language: str | None = None) -> str:
     label = variable_heading(variable, language)
     levels = [level.name for level in axis.levels]
     given = [variable.level_label(level).show(language) for level in levels]
-    if variable.role is Role.GEOGRAPHY and all(given):
+    if variable.called_by_level and all(given):
         return " / ".join(given)
     if levels == [variable.leaf_level]:
         return label

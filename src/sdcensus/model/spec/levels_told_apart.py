@@ -110,13 +110,14 @@ def unfiltered(spec: TableSpec) -> TableSpec:
 
 
 def area_variables(schema: Schema) -> tuple[Variable, ...]:
-    """The variables whose codes are places on a map: geographies and grids."""
+    """The variables whose codes are places on a map: geographies and grids, the main one first."""
     grids = {grid.variable for grid in schema.grids}
-    return tuple(
+    places = [
         variable
         for variable in schema.variables
         if variable.is_axis and (variable.role is Role.GEOGRAPHY or variable.name in grids)
-    )
+    ]
+    return tuple(sorted(places, key=lambda variable: not variable.main))
 
 
 def coarser_or_equal(partition: Partition, limit: Partition) -> bool:

@@ -219,10 +219,16 @@ def too_large(spec: TableSpec, purpose: str) -> str:
     )
 
 
+def geography_axes(spec: TableSpec) -> tuple[int, ...]:
+    """The positions of the axes whose codes are areas; that of the main geography first."""
+    areas = [at for at, axis in enumerate(spec.axes) if axis.variable.role is Role.GEOGRAPHY]
+    return tuple(sorted(areas, key=lambda at: not spec.axes[at].variable.main))
+
+
 def area_axis(
     spec: TableSpec, named: str | None, *, how: str = "area=, on the command line --area"
 ) -> int:
-    """The position of the axis of areas: the named variable, else the first geography.
+    """The position of the axis of areas: the named variable, else the main or first geography.
 
     Refuses a table without such an axis.
 
@@ -233,9 +239,9 @@ def area_axis(
     """
     if named is not None:
         return spec.position(named)
-    for position, axis in enumerate(spec.axes):
-        if axis.variable.role is Role.GEOGRAPHY:
-            return position
+    areas = geography_axes(spec)
+    if areas:
+        return areas[0]
     shown = ", ".join(axis.variable.name for axis in spec.axes) or "none"
     raise SpecError(
         f"{spec.title}: no axis of the table is a geography. Its axes are: {shown}. Name the one"

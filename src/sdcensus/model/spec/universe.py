@@ -21,6 +21,7 @@ from sdcensus.errors import ConditionError, Sentence, SpecError, UnknownName, bo
 from sdcensus.model.schema.encoding import whole_number
 from sdcensus.model.schema.schema import DeclaredUniverse, Schema
 from sdcensus.model.schema.variable import Code, Entity, Level, Variable
+from sdcensus.model.spec.axis import at_other_levels
 from sdcensus.model.spec.predicate import (
     And,
     Comparison,
@@ -285,7 +286,9 @@ def _matching_leaves(
     if operator in ("<", "<=", ">", ">="):
         chosen = _compared(codes, operator, comparison.values[0].text, variable, where)
     else:
-        positions = [_position(value.text, codes, variable, where) for value in comparison.values]
+        positions = [
+            _position(value.text, codes, variable, level, where) for value in comparison.values
+        ]
         chosen = np.full(len(level.codes), operator in ("!=", "not in"))
         chosen[positions] = operator in ("==", "in")
     return chosen[codes.group]
@@ -295,7 +298,9 @@ def _mistake(where: Sentence, what: Sentence) -> SpecError:
     return SpecError(told("within", "{where}: {what}", where=where, what=what))
 
 
-def _position(value: str, codes: _LevelCodes, variable: Variable, where: Sentence) -> int:
+def _position(
+    value: str, codes: _LevelCodes, variable: Variable, level: Level, where: Sentence
+) -> int:
     if value in codes.positions:
         return codes.positions[value]
     number = whole_number(value)
@@ -305,7 +310,8 @@ def _position(value: str, codes: _LevelCodes, variable: Variable, where: Sentenc
             return alike[0]
     known = [code.code for code in codes.codes]
     at = told("within", "{where}: {what}", where=where, what=repr(variable.name))
-    raise UnknownName("code", value, known=known, where=at)
+    hint = at_other_levels(variable, level, value)
+    raise UnknownName("code", value, known=known, where=at, hint=hint)
 
 
 def _compared(

@@ -4,90 +4,106 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sdcensus.model.quantities import share_text
+from sdcensus.model.quantities import decimal_text, number_text, share_text
 from sdcensus.model.schema.variable import Entity
-from sdcensus.risk.groups.broken_down import FEW_ATTRIBUTES, BrokenDown, KindFigures
+from sdcensus.model.sentences import speak
+from sdcensus.model.spec.headings import entity_text, joined
+from sdcensus.risk.groups.broken_down import BrokenDown, KindFigures
 
 #: Kinds of cells that are listed, those with the most small groups first.
 MOST_LISTED = 8
 
 
-def broken_down_lines(found: BrokenDown, limit: float | None = None) -> Iterator[str]:
+def broken_down_lines(
+    found: BrokenDown, limit: float | None = None, language: str | None = None
+) -> Iterator[str]:
     """What was counted, a sentence each.
 
     Args:
         found: The measure.
         limit: The largest share of small visible groups that is accepted, if that is known.
+        language: The language of the sentences.
     """
-    units, noise = found.of.plural, found.noise
+    units = entity_text(found.of, language)
     if found.proven:
-        homes = ", and no cell of one private household," if found.of is Entity.PERSON else ""
-        yield (
-            f"No cell of {found.largest:,} or fewer {units}{homes} is broken down further: 0, by"
-            f" the smallest group ({noise.smallest_group:,})."
+        yield speak(
+            f"assess.groups.proven{'_homes' if found.of is Entity.PERSON else ''}",
+            language,
+            largest=found.largest,
+            units=units,
+            smallest=found.noise.smallest_group or 0,
         )
     elif not found.kinds_in_all:
-        yield f"No table of {units} breaks down cells of another."
+        yield speak("assess.groups.nothing", language, units=units)
         return
     else:
-        yield _share_line(found, limit)
-        yield from _small_lines(found)
-    yield from _twin_lines(found)
-    if found.sampled and found.kinds:
-        yield (
-            f"Counted in a sample: {len(found.kinds):,} of {found.kinds_in_all:,} kinds of cells"
-            " (combinations of variables and levels), the same each time."
+        yield speak(
+            "assess.groups.share" if limit is None else "assess.groups.share_limit",
+            language,
+            units=units,
+            share=share_text(found.share, language),
+            groups=round(found.claimed),
+            limit=share_text(limit, language),
         )
+        yield from _small_lines(found, language)
+    yield from _twin_lines(found, language)
+    if found.sampled and found.kinds:
+        kinds = len(found.kinds)
+        yield speak("assess.groups.sampled", language, n=kinds, all=found.kinds_in_all)
 
 
-def _share_line(found: BrokenDown, limit: float | None) -> str:
-    accepted = "" if limit is None else f"; {share_text(limit)} are accepted"
-    return (
-        f"Of the visible groups of one, two and three {found.of.plural} in cells that tables break"
-        f" down by more than {_number(FEW_ATTRIBUTES)} variables, at most"
-        f" {share_text(found.share)} can be"
-        f" claimed with those variables ({found.claimed:,.0f} groups{accepted})."
-    )
-
-
-def _small_lines(found: BrokenDown) -> Iterator[str]:
-    units = found.of.plural
-    yield (
-        f"Cells of at most {found.largest:,} {units} that some table breaks down:"
-        f" {found.small:,}; cells of one private household: {found.households:,}."
+def _small_lines(found: BrokenDown, language: str | None) -> Iterator[str]:
+    units = entity_text(found.of, language)
+    yield speak(
+        "assess.groups.small",
+        language,
+        largest=found.largest,
+        units=units,
+        small=found.small,
+        households=found.households,
     )
     assembled = found.assembled
     if assembled is not None and assembled.units:
         most = max(number for number, often in enumerate(assembled.alone) if often)
         enough = max(most - 2, 1)
-        who = "who" if found.of is Entity.PERSON else "that"
-        yield (
-            f"{units.capitalize()} {who} stand alone in such a cell: {assembled.units:,}, with"
-            f" {assembled.mean:.1f} of {assembled.variables} variables on average;"
-            f" {assembled.at_least(enough):,} with {enough} or more."
+        yield speak(
+            f"assess.groups.alone{'' if found.of is Entity.PERSON else '_things'}",
+            language,
+            units=units.capitalize(),
+            n=assembled.units,
+            mean=decimal_text(assembled.mean, 1, language),
+            variables=assembled.variables,
+            many=assembled.at_least(enough),
+            enough=enough,
         )
 
 
-def _twin_lines(found: BrokenDown) -> Iterator[str]:
+def _twin_lines(found: BrokenDown, language: str | None) -> Iterator[str]:
     twins = found.twins
     if twins is None:
         if found.noise.definition_keys and found.proven:
-            yield (
-                "Cells that differ by few units (twins) have noise of their own: their breakdowns"
-                " cannot be compared."
-            )
+            yield speak("assess.groups.twins_hidden", language)
         return
-    unit = {Entity.PERSON: "person", Entity.HOUSEHOLD: "household"}.get(found.of, "unit")
-    yield (
-        f"Twins, cells of more than {twins.above:,} that differ by one {unit}: {twins.one:,} pairs;"
-        f" by members of one household: {twins.household:,}; nested, by up to {twins.largest:,}: at"
-        f" least {twins.nested:,}."
+    yield speak(
+        "assess.groups.twins",
+        language,
+        above=twins.above,
+        unit=speak(f"findings.unit.{found.of.name.lower()}.single", language),
+        one=twins.one,
+        household=twins.household,
+        largest=twins.largest,
+        nested=twins.nested,
     )
     if twins.one + twins.household and found.noise.definition_keys:
-        yield "With definition keys each of them has noise of its own, which hides the difference."
-    by_level = [f"{area or 'no area'} {number:,}" for area, number in twins.by_level if number]
+        yield speak("assess.groups.twins_own", language)
+    nowhere = speak("assess.groups.no_area", language)
+    by_level = [
+        f"{area or nowhere} {number_text(number, language)}"
+        for area, number in twins.by_level
+        if number
+    ]
     if by_level:
-        yield f"Cells with such a twin, by level: {', '.join(by_level)}."
+        yield speak("assess.groups.by_level", language, levels=", ".join(by_level))
 
 
 def worst_kinds(found: BrokenDown, most: int = MOST_LISTED) -> Sequence[KindFigures]:
@@ -96,20 +112,19 @@ def worst_kinds(found: BrokenDown, most: int = MOST_LISTED) -> Sequence[KindFigu
     return sorted(divided, key=lambda title: (-sum(title.groups) * title.finer, title.title))[:most]
 
 
-def help_line(measures: Sequence[BrokenDown], text: str) -> str:
+def help_line(measures: Sequence[BrokenDown], text: str, language: str | None = None) -> str:
     """What would help, if anything has to; empty if not.
 
     Args:
         measures: What was measured.
         text: The setting of the smallest group that would do.
+        language: The language of the sentence.
     """
     remedies = []
     if any(not measure.noise.definition_keys and measure.kinds_in_all for measure in measures):
-        remedies.append('definition keys (lookup = "definition")')
+        remedies.append(speak("assess.groups.keys", language))
     if any(not measure.proven and measure.share > 0 for measure in measures):
-        remedies.append(f"a smallest group ({text})")
-    return f"What would help: {' and '.join(remedies)}." if remedies else ""
-
-
-def _number(value: int) -> str:
-    return {2: "two"}.get(value, str(value))
+        remedies.append(speak("assess.groups.smallest", language, text=text))
+    if not remedies:
+        return ""
+    return speak("assess.groups.help", language, remedies=joined(remedies, language))

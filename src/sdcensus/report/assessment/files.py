@@ -29,7 +29,7 @@ class AssessmentReport(Confidential):
         assessment: Every figure.
         reproduce: The command that makes it again, if there is one.
         date: The date that is written into pages; no clock is read.
-        language: The language of labels.
+        language: The language of words and labels.
     """
 
     assessment: Assessment
@@ -43,12 +43,12 @@ class AssessmentReport(Confidential):
     @property
     def lead(self) -> str:
         """The conclusion in a few sentences; confidential."""
-        return lead(self.assessment)
+        return lead(self.assessment, self.language)
 
     @property
     def conclusions(self) -> tuple[str, ...]:
         """What to know before signing; confidential."""
-        return conclusions(self.assessment)
+        return conclusions(self.assessment, self.language)
 
     def html(self) -> str:
         """The confidential page."""
@@ -58,7 +58,7 @@ class AssessmentReport(Confidential):
 
     def public_html(self) -> str:
         """The page for anybody, without a figure that was computed from true counts."""
-        return public_page(self.assessment.public, date=self.date)
+        return public_page(self.assessment.public, date=self.date, language=self.language)
 
     def to_html(self, path: str | Path) -> Path:
         """Write the confidential page to a new file that only its owner can read."""
@@ -82,7 +82,9 @@ class AssessmentReport(Confidential):
 def write_evaluation(reports: Sequence[AssessmentReport], path: str | Path) -> Path:
     """Write the evaluation sheet of several tables to a new file for its owner only."""
     target = _target(path, ".xlsx")
-    return _owner_only(target, evaluation_workbook([report.assessment for report in reports]))
+    return _owner_only(
+        target, evaluation_workbook([report.assessment for report in reports], _language(reports))
+    )
 
 
 def write_reports(
@@ -114,7 +116,10 @@ def write_reports(
     contents.append(
         (
             SHEET,
-            evaluation_workbook([assessment_report.assessment for _, assessment_report in reports]),
+            evaluation_workbook(
+                [report.assessment for _, report in reports],
+                _language([report for _, report in reports]),
+            ),
         )
     )
     make_owner_only_folder(place)
@@ -128,6 +133,11 @@ def write_reports(
         place.rmdir()
         raise
     return written
+
+
+def _language(reports: Sequence[AssessmentReport]) -> str | None:
+    """The language of a sheet about several tables: that of the first."""
+    return reports[0].language if reports else None
 
 
 def _distinct(names: Sequence[str]) -> list[str]:

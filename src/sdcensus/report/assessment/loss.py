@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from sdcensus.model.measure import Side
 from sdcensus.model.quantities import NOTHING, decimal_text, number_text, share_text
+from sdcensus.model.sentences import speak
 from sdcensus.model.spec.axis import TOTAL
 from sdcensus.model.spec.headings import variable_heading
 from sdcensus.report.assessment.results import COMPARED, Assessment
@@ -14,7 +16,7 @@ from sdcensus.report.assessment.words import knows_text, part_text, units
 from sdcensus.report.charts import INK, STRONG, WEAK, altair_library
 from sdcensus.report.page import Html, PageCell, Tone, details, figure, section, side_by_side, table
 from sdcensus.report.perturbation.words import signed
-from sdcensus.report.study.plots import MAP_LEGEND, Plot, risk_map
+from sdcensus.report.study.plots import Plot, risk_map
 from sdcensus.report.study.results import Study
 from sdcensus.utility.by_row import RowMeasures
 from sdcensus.utility.deviations import Deviations
@@ -25,7 +27,7 @@ from sdcensus.utility.levels import UtilityAt
 MOST_BARS = 61
 
 
-def deviations_chart(found: Deviations) -> tuple[Any, str] | None:
+def deviations_chart(found: Deviations, language: str | None = None) -> tuple[Any, str] | None:
     """How often each change occurs, with words for those who cannot see it."""
     share = found.share
     if not share or len(share) > MOST_BARS:
@@ -42,10 +44,10 @@ def deviations_chart(found: Deviations) -> tuple[Any, str] | None:
             x=alt.X(
                 "change:N",
                 sort=alt.EncodingSortField("order"),
-                title="published less true",
+                title=speak("assess.loss.less_true", language),
                 axis=alt.Axis(labelAngle=0, labelOverlap="parity", labelSeparation=4),
             ),
-            y=alt.Y("percent:Q", title="% of cells"),
+            y=alt.Y("percent:Q", title=speak("assess.loss.percent_of_cells", language)),
             color=alt.condition("datum.stays", alt.value(STRONG), alt.value(WEAK)),
         )
     )
@@ -53,8 +55,11 @@ def deviations_chart(found: Deviations) -> tuple[Any, str] | None:
         text=alt.Text("percent:Q", format=".1f"), color=alt.value(INK)
     )
     chart = (bars + labels) if len(values) <= 15 else bars
-    words = "; ".join(f"{value['change']}: {value['percent']:.1f} %" for value in values)
-    return chart.properties(width=560, height=150), f"Share of cells by change. {words}"
+    words = "; ".join(
+        f"{value['change']}: {share_text(value['percent'] / 100, language)}" for value in values
+    )
+    spoken = speak("assess.loss.changes_words", language, words=words)
+    return chart.properties(width=560, height=150), spoken
 
 
 def methods_map(study: Study) -> Plot | None:
@@ -64,108 +69,125 @@ def methods_map(study: Study) -> Plot | None:
 
 _HEAD = (
     "cells",
-    "mean change",
+    "mean_change",
     "relative",
-    "Hellinger",
-    "largest change",
+    "hellinger",
+    "largest_change",
     "unchanged",
-    "false zeros",
+    "false_zeros",
 )
+
+
+def _heads(names: Sequence[str], language: str | None) -> list[str]:
+    return [speak(f"assess.loss.{name}", language) for name in names]
 
 
 def lost(assessment: Assessment, language: str | None) -> Html:
     """Distances between published and true counts."""
-    rows = [[part_text(part), *_utility(utility)] for part, utility in assessment.utility]
+    rows = [
+        [part_text(part, language), *_utility(utility, language)]
+        for part, utility in assessment.utility
+    ]
     parts: list[str] = [
-        f"Means are over cells that hold anyone, in {units(assessment)}. Withheld cells are left"
-        " out. A false zero holds someone and is published as 0.",
+        speak("assess.loss.means", language, units=units(assessment, language)),
         table(
-            "Distance between published and true counts of this table",
-            ["cells of the table", *_HEAD],
+            speak("assess.loss.distance", language),
+            _heads(("cells_of", *_HEAD), language),
             rows,
         ),
     ]
     if assessment.levels:
         levels = [
-            [_level_text(assessment, level, language), *_utility(level.utility)]
+            [_level_text(assessment, level, language), *_utility(level.utility, language)]
             for level in assessment.levels
         ]
-        parts.append(table("The same by level of area", ["level", *_HEAD], levels))
+        caption = speak("assess.loss.by_level", language)
+        parts.append(table(caption, _heads(("level", *_HEAD), language), levels))
     if assessment.rows is not None and assessment.rows.rows:
-        parts.append(_rows(assessment.rows))
-    parts.append(measures(assessment, Side.LOSS, "Loss in figures, of this table alone"))
-    chart = None if assessment.deviations is None else deviations_chart(assessment.deviations)
+        parts.append(_rows(assessment.rows, language))
+    parts.append(measures(assessment, Side.LOSS, speak("assess.loss.figures", language), language))
+    chart = None
+    if assessment.deviations is not None:
+        chart = deviations_chart(assessment.deviations, language)
     if chart is not None:
         drawn, words = chart
         parts.append(
             figure(
                 drawn,
                 words,
-                title="How often each change occurs.",
-                caption="Of cells that hold anyone, totals included.",
+                title=speak("assess.loss.changes", language),
+                caption=speak("assess.loss.changes_of", language),
             )
         )
     if assessment.worst:
-        parts.append(_worst(assessment))
-    return section("What the public loses", *parts)
+        parts.append(_worst(assessment, language))
+    return section(speak("assess.loss.title", language), *parts)
 
 
-def _rows(measured: RowMeasures) -> Html:
+def _rows(measured: RowMeasures, language: str | None) -> Html:
     listed = [
-        ("Hellinger distance", measured.hellinger),
-        ("sum of relative changes", measured.relative_distance),
-        ("mean change, empty cells included", measured.absolute_distance),
-        ("variance of counts, published to true", measured.variance_ratio),
+        ("hellinger_distance", measured.hellinger),
+        ("relative_sum", measured.relative_distance),
+        ("absolute_mean", measured.absolute_distance),
+        ("variance_ratio", measured.variance_ratio),
     ]
     rows = [
         [
-            name,
-            number_text(dispersion.rows),
-            decimal_text(dispersion.mean, 3),
-            decimal_text(dispersion.variance, 4),
-            decimal_text(dispersion.half_width, 3),
+            speak(f"assess.loss.{name}", language),
+            number_text(dispersion.rows, language),
+            decimal_text(dispersion.mean, 3, language),
+            decimal_text(dispersion.variance, 4, language),
+            decimal_text(dispersion.half_width, 3, language),
         ]
         for name, dispersion in listed
     ]
     return table(
-        "Each area by itself, then the mean over areas and how far they differ",
-        ["measure", "areas", "mean", "variance between areas", "± 1.96 standard errors"],
+        speak("assess.loss.each_area", language),
+        [
+            speak("assess.risk.measure", language),
+            *_heads(("areas", "mean", "between", "errors"), language),
+        ],
         rows,
     )
 
 
-def _worst(assessment: Assessment) -> Html:
+def _worst(assessment: Assessment, language: str | None) -> Html:
     rows = [
-        [cell_figures.words, number_text(cell_figures.true), number_text(cell_figures.published)]
+        [
+            cell_figures.words,
+            number_text(cell_figures.true, language),
+            number_text(cell_figures.published, language),
+        ]
         for cell_figures in assessment.worst
     ]
+    heads = [speak(f"assess.risk.{name}", language) for name in ("cell", "true", "published")]
     return details(
-        "The cells that changed most",
-        table("The largest changes", ["cell", "true", "published"], rows, wrapped=True),
+        speak("assess.loss.worst", language),
+        table(speak("assess.loss.largest_changes", language), heads, rows, wrapped=True),
     )
 
 
 def _level_text(assessment: Assessment, one: UtilityAt, language: str | None) -> str:
     if one.level == TOTAL:
-        return "all together"
+        return speak("assess.loss.all_together", language)
     axis = assessment.table.spec.axis(one.axis)
     label = variable_heading(axis.variable, language)
     return label if one.level == axis.variable.leaf_level else f"{label} ({one.level})"
 
 
-def _utility(one: Utility) -> list[str]:
+def _utility(one: Utility, language: str | None) -> list[str]:
     return [
-        number_text(one.cells),
-        decimal_text(one.mean_absolute_distance, 2),
-        share_text(one.mean_relative_distance),
-        decimal_text(one.hellinger_normalised, 3),
-        NOTHING if one.max_deviation is None else str(one.max_deviation),
-        share_text(one.share_unchanged_nonzero, digits=0),
-        number_text(one.false_zeros),
+        number_text(one.cells, language),
+        decimal_text(one.mean_absolute_distance, 2, language),
+        share_text(one.mean_relative_distance, language),
+        decimal_text(one.hellinger_normalised, 3, language),
+        NOTHING if one.max_deviation is None else number_text(one.max_deviation, language),
+        share_text(one.share_unchanged_nonzero, language, digits=0),
+        number_text(one.false_zeros, language),
     ]
 
 
-def methods(assessment: Assessment) -> Html:
+def methods(assessment: Assessment, language: str | None) -> Html:
     """The table beside the same table by other methods."""
     study = assessment.compared
     if study is None:
@@ -176,18 +198,23 @@ def methods(assessment: Assessment) -> Html:
         [
             result.candidate.name,
             PageCell(
-                share_text(result.share, digits=2), Tone.BAD if result.disclosed else Tone.PLAIN
+                share_text(result.share, language, digits=2),
+                Tone.BAD if result.disclosed else Tone.PLAIN,
             ),
-            decimal_text(result.risk, 3),
-            decimal_text(result.utility.mean_absolute_distance, 2),
-            decimal_text(result.utility.hellinger_normalised, 3),
+            decimal_text(result.risk, 3, language),
+            decimal_text(result.utility.mean_absolute_distance, 2, language),
+            decimal_text(result.utility.hellinger_normalised, 3, language),
         ]
         for result in results
     ]
     shown: list[str] = [
         table(
-            "Each method on this table alone; this table is marked",
-            ["method", "given away", "risk R", "mean change", "Hellinger"],
+            speak("assess.loss.methods_table", language),
+            [
+                speak("assess.loss.method", language),
+                speak("assess.risk.given_away", language),
+                *_heads(("risk_r", "mean_change", "hellinger"), language),
+            ],
             rows,
             picked=own,
         )
@@ -195,16 +222,20 @@ def methods(assessment: Assessment) -> Html:
     drawn = methods_map(study)
     if drawn is not None:
         shown.append(
-            figure(drawn.chart, drawn.alternative, title="Risk and loss.", caption=MAP_LEGEND)
+            figure(
+                drawn.chart,
+                drawn.alternative,
+                title=speak("assess.loss.map", language),
+                caption=speak("assess.loss.map_legend", language),
+            )
         )
     feasibility, own_name = assessment.main, assessment.chosen
-    knows = ""
+    text = speak("assess.loss.methods_text", language)
     if feasibility is not None and own_name not in COMPARED:
-        knows = f"; of this table, {knows_text(feasibility)}"
+        knows = knows_text(feasibility, language)
+        text = speak("assess.loss.methods_text_own", language, knows=knows)
     return section(
-        "Methods compared on this table",
-        "Schemes of the founding study, their keys looked up as they are (ascending); totals and"
-        " parts compared line by line, by an intruder who knows the largest change of a scheme and"
-        f" that empty cells are published as 0{knows}.",
+        speak("assess.loss.methods", language),
+        text,
         side_by_side(*shown) if len(shown) > 1 else Html(shown[0]),
     )

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from html import escape
+
+from sdcensus.model.catalogue import FIRST
 from sdcensus.model.cube.parts import TablePart
 from sdcensus.model.quantities import decimal_text, number_text, share_text
+from sdcensus.model.sentences import in_language, speak
 from sdcensus.report.assessment.loss import lost, methods
 from sdcensus.report.assessment.public_page import made_table
 from sdcensus.report.assessment.results import Assessment
@@ -34,7 +38,7 @@ from sdcensus.report.page import (
     together,
 )
 
-STAMP = "For the statistical office only: figures on this page come from true counts."
+STAMP = speak("assess.page.stamp")
 
 
 def assessment_page(
@@ -50,121 +54,133 @@ def assessment_page(
         assessment: What was measured.
         reproduce: The command that makes it again, if there is one.
         date: The date that stands on it.
-        language: The language of labels; the words of the page are English.
+        language: The language of the page and of labels; English where there is none.
     """
-    said = conclusions(assessment)
+    said = conclusions(assessment, language)
+    before = speak("assess.page.before", language)
     return page(
         assessment.public.title,
-        _tiles(assessment),
-        note("Before it is signed", bullets(said)) if said else Html(""),
+        _tiles(assessment, language),
+        note(before, bullets(said)) if said else Html(""),
         without_protection(assessment, language),
         remaining(assessment, language),
-        seen(assessment),
+        seen(assessment, language),
         with_others(assessment, language),
         lost(assessment, language),
-        methods(assessment),
-        _decision(),
-        _annex(assessment, reproduce),
-        facts=" · ".join(_facts(assessment, date)),
-        lead=lead(assessment),
-        stamp=STAMP,
-        closing="A version without confidential figures is the public page beside this one.",
+        methods(assessment, language),
+        _decision(language),
+        _annex(assessment, reproduce, language),
+        facts=" · ".join(_facts(assessment, date, language)),
+        lead=lead(assessment, language),
+        stamp=speak("assess.page.stamp", language),
+        closing=speak("assess.page.closing", language),
+        language=language or FIRST,
     )
 
 
-def _facts(assessment: Assessment, date: str) -> list[str]:
+def _facts(assessment: Assessment, date: str, language: str | None) -> list[str]:
     interior, cells = assessment.interior_cells, assessment.table.spec.cells
     public = assessment.public
     shows = [public.shows] if public.shows != public.title else []
-    said = [f"{number_text(cells)} cells" if cells > 1 else "1 cell"]
+    said = [speak(f"assess.page.{'cells' if cells > 1 else 'one_cell'}", language, n=cells)]
     if interior is not None and cells > 1:
-        said = [f"{number_text(interior)} interior cells"]
+        said = [speak("assess.page.interior", language, n=interior)]
     if assessment.population is not None:
-        said.append(f"{number_text(assessment.population)} {units(assessment)}")
-    return [*shows, *said, assessment.method, *([date] if date else [])]
+        said.append(f"{number_text(assessment.population, language)} {units(assessment, language)}")
+    method = in_language(assessment.method, language)
+    return [*shows, *said, method, *([date] if date else [])]
 
 
-def _tiles(assessment: Assessment) -> Html:
+def _tiles(assessment: Assessment, language: str | None) -> Html:
     feasibility = assessment.main
     whole = assessment.utility_in(TablePart.ALL)
     shown = []
     if feasibility is not None:
-        word = "count" if feasibility.disclosed == 1 else "counts"
+        key = "tile_one" if feasibility.disclosed == 1 else "tile"
         shown.append(
             Tile(
-                number_text(feasibility.disclosed),
-                f"{word} that this table alone gives away (largest change known)",
+                number_text(feasibility.disclosed, language),
+                speak(f"assess.page.{key}", language),
                 Tone.BAD if feasibility.disclosed else Tone.GOOD,
             )
         )
     visible = sum(assessment.perceived.seen.visible)
-    words = "published ones and twos"
+    words = speak("assess.page.small", language)
     if visible:
-        right = share_text(assessment.perceived.share_right, digits=0)
-        words += f"; {right} are what they seem"
-    shown.append(Tile(number_text(visible), words))
+        right = share_text(assessment.perceived.share_right, language, digits=0)
+        words = speak("assess.page.small_right", language, right=right)
+    shown.append(Tile(number_text(visible, language), words))
     if whole is not None:
+        counted = units(assessment, language)
         shown += [
             Tile(
-                decimal_text(whole.mean_absolute_distance, 2),
-                f"mean change of a non-empty cell, {units(assessment)}",
+                decimal_text(whole.mean_absolute_distance, 2, language),
+                speak("assess.page.mean_change", language, units=counted),
             ),
             Tile(
-                decimal_text(whole.hellinger_normalised, 3),
-                "Hellinger distance (0 identical, 1 unrelated)",
+                decimal_text(whole.hellinger_normalised, 3, language),
+                speak("assess.page.hellinger", language),
             ),
         ]
     return tiles(shown)
 
 
-def _decision() -> Html:
+def _decision(language: str | None) -> Html:
     boxes = "".join(
-        f'<li style="list-style:none">☐ {words}</li>'
+        f'<li style="list-style:none">☐ {escape(words)}</li>'
         for words in (
-            "approved for publication",
-            f"approved with brackets around values below {BRACKETS_BELOW}",
-            "refused",
+            speak("assess.page.approved", language),
+            speak("assess.page.approved_brackets", language, below=BRACKETS_BELOW),
+            speak("assess.page.refused", language),
         )
     )
+    signature = escape(speak("assess.page.signature", language))
     return section(
-        "Decision",
+        speak("assess.page.decision", language),
         Html(
             f'<ul style="padding-left:0">{boxes}</ul>'
             '<p class="soft" style="margin-top:36px;border-top:1px solid var(--line);'
-            'padding-top:4px;max-width:28em">Name, date, signature</p>\n'
+            f'padding-top:4px;max-width:28em">{signature}</p>\n'
         ),
     )
 
 
-def _annex(assessment: Assessment, reproduce: str) -> Html:
+def _annex(assessment: Assessment, reproduce: str, language: str | None) -> Html:
+    listed = (
+        ("unmeasured", assessment.left_out),
+        ("doubtful", _reasons(assessment, language)),
+        ("warns", assessment.cautions),
+        ("smallest", [assessment.smallest_group] if assessment.smallest_group else []),
+    )
     parts: list[str] = []
-    if assessment.left_out:
-        parts += ["What could not be measured, and why:", bullets(assessment.left_out)]
-    reasons = _reasons(assessment)
-    if reasons:
-        parts += ["Figures that have no meaning for this table, or need care:", bullets(reasons)]
-    if assessment.cautions:
-        parts += ["What the method itself warns of:", bullets(assessment.cautions)]
-    if assessment.smallest_group:
-        parts += ["The smallest group:", bullets([assessment.smallest_group])]
-    parts.append(made_table(assessment.provenance))
+    for key, sentences in listed:
+        if sentences:
+            said = [in_language(sentence, language) for sentence in sentences]
+            parts += [speak(f"assess.page.{key}", language), bullets(said)]
+    parts.append(made_table(assessment.provenance, language))
     if reproduce:
-        parts.append(paragraph(together("Reproduce with ", code(reproduce), ".")))
-    return section("Annex", *parts) if any(parts) else Html("")
+        words = speak("assess.page.reproduce", language)
+        parts.append(paragraph(together(f"{words} ", code(reproduce), ".")))
+    return section(speak("assess.page.annex", language), *parts) if any(parts) else Html("")
 
 
-def _reasons(assessment: Assessment) -> list[str]:
+def _reasons(assessment: Assessment, language: str | None) -> list[str]:
     """Why figures are missing or doubtful, each reason once."""
-    by_reason: dict[str, list[str]] = {}
+    by_reason: dict[tuple[str, str], list[str]] = {}
     for part, measures in assessment.utility:
         for figure, why in measures.reasons:
-            named = by_reason.setdefault(f"{part_text(part).capitalize()}: {why}", [])
+            name = part_text(part, language).capitalize()
+            named = by_reason.setdefault((name, in_language(why, language)), [])
             named.append(figure.replace("_", " "))
-    said = [f"{why} ({', '.join(figures)})." for why, figures in by_reason.items()]
+    said = [
+        speak("assess.page.of_part", language, part=part, why=why, figures=", ".join(figures))
+        for (part, why), figures in by_reason.items()
+    ]
     if assessment.rows is not None:
         for name in ("hellinger", "relative_distance", "absolute_distance", "variance_ratio"):
-            why = getattr(assessment.rows, name).reason
+            why = in_language(getattr(assessment.rows, name).reason, language)
             if why:
-                said.append(f"Each area by itself: {why} ({name.replace('_', ' ')}).")
+                figures = name.replace("_", " ")
+                said.append(speak("assess.page.of_rows", language, why=why, figures=figures))
     cautions = [caution for each in assessment.measured for caution in each.cautions]
-    return list(dict.fromkeys([*said, *cautions]))
+    return list(dict.fromkeys([*said, *(in_language(caution, language) for caution in cautions)]))

@@ -8,7 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdcensus.model.measure import Side
-from sdcensus.model.quantities import NOTHING, chance_text, number_text, share_text
+from sdcensus.model.quantities import (
+    NOTHING,
+    chance_text,
+    number_text,
+    share_text,
+    written_as,
+)
+from sdcensus.model.sentences import in_language, speak
 from sdcensus.report.assessment.broken_down import broken_down_lines
 from sdcensus.report.assessment.results import Assessment
 from sdcensus.report.assessment.words import (
@@ -41,22 +48,16 @@ EXAMPLES = 4
 _TELLING = 0.8
 #: Keeps what belongs together on one line.
 _SPACE = "\N{NO-BREAK SPACE}"
-_OF = f"{_SPACE}of{_SPACE}"
 
 
 def without_protection(assessment: Assessment, language: str | None) -> Html:
     """What the true counts of the table would tell."""
-    title = "What an intruder could learn without protection"
+    title = speak("assess.risk.without", language)
     if not assessment.findings:
-        return section(
-            title,
-            "From the true counts of this table alone: nothing was found. No cell or line of it"
-            " singles anyone out.",
-        )
+        return section(title, speak("assess.risk.nothing", language))
     return section(
         title,
-        "From the true counts of this table alone. This is what protection is for; none of it is"
-        " published.",
+        speak("assess.risk.purpose", language),
         *(_findings(finding, language) for finding in assessment.findings),
     )
 
@@ -65,87 +66,96 @@ def _findings(findings: Findings, language: str | None) -> Html:
     """How many there are, the first as an example, some more folded away."""
     examples = findings.sentences(EXAMPLES, language)
     more = findings.count - len(examples)
-    lines = [*examples[1:], *([f"… and {number_text(more)} more."] if more > 0 else [])]
-    first = f" For example: {examples[0]}" if examples else ""
-    text = paragraph(together(strong(finding_line(findings)), first))
-    return Html(f"{text}{details('More examples', bullets(lines)) if lines else ''}")
+    rest = [speak("assess.risk.and_more", language, n=more)] if more > 0 else []
+    lines = [*examples[1:], *rest]
+    first = ""
+    if examples:
+        first = f" {speak('assess.risk.example', language, sentence=examples[0])}"
+    text = paragraph(together(strong(finding_line(findings, language)), first))
+    title = speak("assess.risk.more_examples", language)
+    return Html(f"{text}{details(title, bullets(lines)) if lines else ''}")
 
 
 def remaining(assessment: Assessment, language: str | None) -> Html:
     """What is left after protection, from this table alone."""
-    title = "What is left after protection, from this table alone"
+    title = speak("assess.risk.left", language)
     if not assessment.intervals:
-        return section(title, "It could not be measured; the annex says why.")
+        return section(title, speak("assess.risk.unmeasured", language))
     rows: list[list[PageCell | str]] = []
     for interval in assessment.intervals:
         tone = Tone.BAD if interval.disclosed else Tone.GOOD
+        given = speak("assess.risk.of", language, n=interval.disclosed, cells=interval.cells)
         rows.append(
             [
-                knows_text(interval),
-                how_text(interval),
-                PageCell(
-                    f"{number_text(interval.disclosed)}{_OF}{number_text(interval.cells)}", tone
-                ),
-                share_text(interval.share, digits=2).replace(" ", _SPACE),
-                share_text(interval.small_share, digits=2).replace(" ", _SPACE),
+                knows_text(interval, language),
+                how_text(interval, language),
+                PageCell(given.replace(" ", _SPACE), tone),
+                share_text(interval.share, language, digits=2).replace(" ", _SPACE),
+                share_text(interval.small_share, language, digits=2).replace(" ", _SPACE),
             ]
         )
     parts: list[str] = [
-        "For every cell, the counts that still fit are worked out from the published values, their"
-        " totals and what the intruder knows. A cell is given away if one count is left, or only 0"
-        " and 1. Shares are of cells that hold anyone.",
-        *assessment.assumed,
+        speak("assess.risk.intervals", language),
+        *(in_language(sentence, language) for sentence in assessment.assumed),
         table(
-            "Cells that are given away, by what the intruder knows",
-            ["the intruder knows", "and compares", "given away", "share", "of ones and twos"],
+            speak("assess.risk.by_knowledge", language),
+            _heads(("knows", "compares", "given_away", "share", "of_small"), language),
             rows,
             words=2,
             wrapped=True,
         ),
     ]
     if assessment.given_away:
-        parts.append(_given_away(assessment.given_away))
+        parts.append(_given_away(assessment.given_away, language))
     if assessment.withheld is not None:
         parts.append(_findings(assessment.withheld, language))
-    groups = groups_sentence(assessment)
+    groups = groups_sentence(assessment, language)
     if groups:
         parts.append(groups)
     parts.append(
-        measures(
-            assessment, Side.RISK, "Risk in figures, of the interior cells of this table alone"
-        )
+        measures(assessment, Side.RISK, speak("assess.risk.figures_interior", language), language)
     )
     return section(title, *parts)
 
 
-def _given_away(cells: Sequence[CellFigures]) -> Html:
+def _heads(names: Sequence[str], language: str | None) -> list[str]:
+    return [speak(f"assess.risk.{name}", language) for name in names]
+
+
+def _given_away(cells: Sequence[CellFigures], language: str | None) -> Html:
     rows = [
         [
             cell.words,
-            number_text(cell.published),
-            str(cell.lower) if cell.lower == cell.upper else f"{cell.lower} to {cell.upper}",
-            number_text(cell.true),
+            number_text(cell.published, language),
+            str(cell.lower)
+            if cell.lower == cell.upper
+            else speak("assess.risk.from_to", language, low=str(cell.lower), high=str(cell.upper)),
+            number_text(cell.true, language),
         ]
         for cell in cells
     ]
     return details(
-        "Ones and twos that are given away, for example",
+        speak("assess.risk.small_given", language),
         table(
-            "Small cells that the intruder who knows most can work out",
-            ["cell", "published", "counts that fit", "true"],
+            speak("assess.risk.small_cells", language),
+            _heads(("cell", "published", "fit", "true"), language),
             rows,
             wrapped=True,
         ),
     )
 
 
-def measures(assessment: Assessment, side: Side, caption: str) -> Html:
+def measures(assessment: Assessment, side: Side, caption: str, language: str | None) -> Html:
     """The rows of all measures in this part of the report."""
-    rows = [[row.label, row.value] for row in assessment.rows_of(side)]
-    return table(caption, ["measure", "value"], rows, wrapped=True) if rows else Html("")
+    rows = [
+        [in_language(row.label, language), in_language(row.value, language)]
+        for row in assessment.rows_of(side)
+    ]
+    heads = _heads(("measure", "value"), language)
+    return table(caption, heads, rows, wrapped=True) if rows else Html("")
 
 
-def seen(assessment: Assessment) -> Html:
+def seen(assessment: Assessment, language: str | None) -> Html:
     """What small published values mean, in both directions."""
     posterior = assessment.posterior
     values = posterior.published.tolist()
@@ -170,23 +180,22 @@ def seen(assessment: Assessment) -> Html:
         ]
         becomes.append([str(true), *cells, _chance(_cleaned(rest))])
     heads = [*(str(value) for value in values), f">{max(values)}"]
-    which = "interior cells" if assessment.interior_cells is not None else "cells"
+    which = "interior" if assessment.interior_cells is not None else "cells"
     return section(
-        "What small published values mean",
-        f"Of the {which} of this table that have a number. A reader sees the published value and"
-        " not which of the true ones stands behind it. A dash: there is no such cell.",
+        speak("assess.risk.meaning", language),
+        speak(f"assess.risk.meaning_{which}", language),
         side_by_side(
             table(
-                "True count behind a published value, %",
-                ["published", *heads],
+                speak("assess.risk.behind", language),
+                [speak("assess.risk.published", language), *heads],
                 behind,
-                groups=[("", 1), ("true count", len(heads))],
+                groups=[("", 1), (speak("assess.risk.true_count", language), len(heads))],
             ),
             table(
-                "What a true count is published as, %",
-                ["true", *heads],
+                speak("assess.risk.becomes", language),
+                [speak("assess.risk.true", language), *heads],
                 becomes,
-                groups=[("", 1), ("published as", len(heads))],
+                groups=[("", 1), (speak("assess.risk.published_as", language), len(heads))],
             ),
         ),
     )
@@ -210,36 +219,27 @@ def with_others(assessment: Assessment, language: str | None) -> Html:
     """What the table gives away together with others."""
     parts: list[str] = []
     for budget in assessment.budgets:
-        parts += [budget.scope, _looks(assessment, budget)]
+        parts += [in_language(budget.scope, language), _looks(assessment, budget, language)]
     if assessment.budgets:
-        parts.append(
-            "For an intruder who collects all of these tables and knows how they were made, but"
-            " not their keys. The chance is that the best estimate of a count that adds up and"
-            " subtracts published values, rounded, is the count. Looks are worked out from code"
-            " lists, without the people in the cells. The marked row counts: the cell with the most"
-            f" looks, areas as a whole included. {NOT_COVERED}"
-        )
+        rest = in_language(NOT_COVERED, language)
+        parts.append(speak("assess.risk.looks", language, not_covered=rest))
     for groups in assessment.groups:
-        lines = list(broken_down_lines(groups))
-        parts.append(Html(f"{paragraph(strong('Small groups'))}{bullets(lines)}"))
+        lines = list(broken_down_lines(groups, language=language))
+        heading = paragraph(strong(speak("assess.risk.small_groups", language)))
+        parts.append(Html(f"{heading}{bullets(lines)}"))
     for findings in assessment.differences:
         scope = findings.scope.show(language)
         parts.append(Html(f"{paragraph(scope, soft=True)}{_findings(findings, language)}"))
     if assessment.others and not assessment.differences:
-        other = "the one other table" if assessment.others == 1 else "any of the other tables"
-        parts.append(
-            f"From the true counts of this table and of {other}: no difference of one or two"
-            f" {units(assessment)} was found. Three or more tables together were not subtracted."
-        )
+        key = "no_difference_one" if assessment.others == 1 else "no_difference"
+        counted = units(assessment, language)
+        parts.append(speak(f"assess.risk.{key}", language, units=counted))
     if not assessment.budgets and not assessment.others:
-        parts.append(
-            "Not measured: no plan, policy or registry was named. Every further table that shows"
-            " the same people is one more look at them."
-        )
-    return section("Together with other tables", *parts)
+        parts.append(speak("assess.risk.not_measured", language))
+    return section(speak("assess.risk.others", language), *parts)
 
 
-def _looks(assessment: Assessment, budget: LookBudget) -> Html:
+def _looks(assessment: Assessment, budget: LookBudget, language: str | None) -> Html:
     rows: list[list[PageCell | str]] = []
     limit = assessment.recovery_limit
     worst = budget.asked
@@ -251,11 +251,12 @@ def _looks(assessment: Assessment, budget: LookBudget) -> Html:
             tone = Tone.BAD if chance > limit else Tone.GOOD
         if level is worst:
             picked.append(at)
-        looks = f"{level.looks:.2f}" if level.exact else f"≤ {level.looks:.2f}"
-        rows.append([level.title, looks, PageCell(chance_text(chance), tone)])
+        looks = written_as(f"{level.looks:,.2f}", language)
+        cell = PageCell(chance_text(chance, language), tone)
+        rows.append([level.title_in(language), looks if level.exact else f"≤ {looks}", cell])
     return table(
-        "Looks at a cell, and the chance that all tables together give its count away",
-        ["the cells with the most looks, by level", "looks", "chance of recovery"],
+        speak("assess.risk.looks_table", language),
+        _heads(("looks_cells", "looks_head", "recovery"), language),
         rows,
         picked=picked,
     )

@@ -8,39 +8,45 @@ from io import BytesIO
 from typing import Any
 
 from sdcensus.documents.workbooks.files import plain_book
-from sdcensus.formats.shared.sheets import NO_CLOCK, library
+from sdcensus.formats.shared.sheets import library
+from sdcensus.model.sentences import in_language, speak
 from sdcensus.report.assessment.results import Assessment
 from sdcensus.report.assessment.words import conclusions, lead, part_text
-from sdcensus.report.page import RUNNING_STAMP
+from sdcensus.report.page import running_stamp
 from sdcensus.utility.evaluation import EvaluationRow, Stage, StageFigures
 
 _STAMP_ROW, _HEAD_ROW = 0, 2
 _NOTHING = "–"
 #: Figures that are there at every stage, and those that compare a stage with the original.
-_OF_ORIGINAL = (
-    "cells",
-    "zeros",
-    "total",
-    "minimum",
-    "maximum",
-    "unsafe cells",
-    "share of unsafe cells",
-    "mean",
-    "median",
-)
-_OF_LATER = (
-    "withheld",
-    *_OF_ORIGINAL,
-    "mean change",
-    "median change",
-    "largest change",
-    "share equal to original",
-)
+_OF_ORIGINAL = {
+    "cells": "loss.cells",
+    "zeros": "sheet.zeros",
+    "total": "sheet.total",
+    "minimum": "sheet.minimum",
+    "maximum": "sheet.maximum",
+    "unsafe cells": "sheet.unsafe",
+    "share of unsafe cells": "sheet.unsafe_share",
+    "mean": "loss.mean",
+    "median": "sheet.median",
+}
+_OF_LATER = {
+    "withheld": "sheet.withheld",
+    **_OF_ORIGINAL,
+    "mean change": "loss.mean_change",
+    "median change": "sheet.median_change",
+    "largest change": "loss.largest_change",
+    "share equal to original": "sheet.share_equal",
+}
+_STAGES = {
+    Stage.ORIGINAL: "sheet.original",
+    Stage.SWAPPED: "sheet.after_swap",
+    Stage.PUBLISHED: "sheet.published",
+}
 #: The usual width of a column, in signs, and the height of a line.
 _WIDTH, _LINE_HEIGHT = 11, 15.0
 
 
-def evaluation_workbook(assessments: Sequence[Assessment]) -> bytes:
+def evaluation_workbook(assessments: Sequence[Assessment], language: str | None = None) -> bytes:
     """A workbook: a row for each table with margins and without, distances, conclusions."""
 
     def more(book: Any, formats: _Formats) -> None:
@@ -50,33 +56,42 @@ def evaluation_workbook(assessments: Sequence[Assessment]) -> bytes:
 
     measured = [each for assessment in assessments for each in assessment.measured]
     meanings = dict(meaning for each in measured for meaning in each.measure.meaning)
-    return _workbook([each.evaluation for each in assessments], more, meanings)
+    return _workbook([each.evaluation for each in assessments], more, meanings, language)
 
 
-def rows_workbook(rows: Sequence[EvaluationRow]) -> bytes:
+def rows_workbook(rows: Sequence[EvaluationRow], language: str | None = None) -> bytes:
     """A workbook with nothing but a row for each table, with margins and without."""
-    return _workbook(rows, lambda book, formats: None, {})
+    return _workbook(rows, lambda book, formats: None, {}, language)
 
 
 def _workbook(
     rows: Sequence[EvaluationRow],
     more: Callable[[Any, _Formats], None],
     meanings: Mapping[str, str],
+    language: str | None,
 ) -> bytes:
     buffer = BytesIO()
     book = plain_book(library(), buffer, {"in_memory": True})
-    book.set_properties({"created": NO_CLOCK, "title": "Evaluation of tables"})
-    formats = _Formats(book)
-    _evaluation(book, formats, "With margins", rows, margins=True)
-    _evaluation(book, formats, "Without margins", rows, margins=False)
+    book.set_properties({"title": speak("assess.sheet.title", language)})
+    formats = _Formats(book, language)
+    _evaluation(book, formats, formats.word("sheet.with"), rows, margins=True)
+    _evaluation(book, formats, formats.word("sheet.without"), rows, margins=False)
     more(book, formats)
-    _meaning(book, formats, {**_MEANINGS, **meanings, _NOTHING: _NO_MEANING})
+    own = {
+        formats.word(f"meanings.{name}.name"): formats.word(f"meanings.{name}.text")
+        for name in _MEANINGS
+    }
+    none = {_NOTHING: formats.word("meanings.none.text")}
+    _meaning(book, formats, {**own, **meanings, **none})
     book.close()
     return buffer.getvalue()
 
 
 class _Formats:
-    def __init__(self, book: Any) -> None:
+    def __init__(self, book: Any, language: str | None) -> None:
+        self.language = language
+        #: Headings below which figures are shares, besides those that say so in English.
+        self.shares = {self.word("sheet.share_given"), self.word("sheet.small_share")}
         head = {
             "bold": True,
             "text_wrap": True,
@@ -97,33 +112,38 @@ class _Formats:
         self.share = book.add_format({"num_format": "0.00%", "valign": "top"})
         self.none = book.add_format({"font_color": "#5b6773", "align": "right", "valign": "top"})
 
+    def word(self, key: str, **values: str | int) -> str:
+        """A text of the catalogue in the language of the sheet."""
+        return speak(f"assess.{key}", self.language, **values)
+
     def put(self, sheet: Any, row: int, column: int, heading: str, value: object) -> None:
         """One value, by its kind; a dash where there is none."""
         if value is None:
             sheet.write_string(row, column, _NOTHING, self.none)
         elif isinstance(value, str):
-            sheet.write_string(row, column, value, self.text)
+            sheet.write_string(row, column, in_language(value, self.language), self.text)
         elif isinstance(value, int):
             sheet.write_number(row, column, value, self.whole)
         elif isinstance(value, float):
-            kind = self.share if "share" in heading else self.decimal
+            kind = self.share if "share" in heading or heading in self.shares else self.decimal
             sheet.write_number(row, column, value, kind)
 
 
 def _sheet(book: Any, formats: _Formats, name: str) -> Any:
     sheet = book.add_worksheet(name)
-    sheet.write_string(_STAMP_ROW, 0, RUNNING_STAMP, formats.stamp)
+    stamp = running_stamp(formats.language)
+    sheet.write_string(_STAMP_ROW, 0, stamp, formats.stamp)
     sheet.set_landscape()
     sheet.set_paper(9)
     sheet.set_margins(left=0.4, right=0.4, top=0.5, bottom=0.6)
     sheet.fit_to_pages(1, 0)
-    sheet.set_footer(f"&L{RUNNING_STAMP}&C&A&R&P / &N")
+    sheet.set_footer(f"&L{stamp}&C&A&R&P / &N")
     return sheet
 
 
 # ---------------------------------------------------------------- the sheet itself
 
-_NAMES = (("number", 9), ("table", 36), ("hierarchy levels", 11), ("note", 26))
+_NAMES = (("number", 9), ("table", 36), ("levels", 11), ("note", 26))
 _FIGURE_WIDTH = 9.5
 #: In percent, so that the names and one stage are as wide as a page.
 _PRINT_SCALE = 56
@@ -137,18 +157,18 @@ def _evaluation(
     stages = list(dict.fromkeys(stage.stage for row in rows for stage in row.stages))
     for column, (head, width) in enumerate(_NAMES):
         sheet.write_string(_HEAD_ROW, column, "", formats.head)
-        sheet.write_string(_HEAD_ROW + 1, column, head, formats.head)
+        sheet.write_string(_HEAD_ROW + 1, column, formats.word(f"sheet.{head}"), formats.head)
         sheet.set_column(column, column, width)
     column = len(_NAMES)
     places: dict[Stage, int] = {}
     for stage in stages:
         figures = _figures_of(stage)
         places[stage] = column
-        sheet.merge_range(
-            _HEAD_ROW, column, _HEAD_ROW, column + len(figures) - 1, stage.value, formats.group
-        )
-        for at, head in enumerate(figures, start=column):
-            sheet.write_string(_HEAD_ROW + 1, at, head, formats.number_head)
+        named = formats.word(_STAGES[stage])
+        last = column + len(figures) - 1
+        sheet.merge_range(_HEAD_ROW, column, _HEAD_ROW, last, named, formats.group)
+        for at, key in enumerate(figures.values(), start=column):
+            sheet.write_string(_HEAD_ROW + 1, at, formats.word(key), formats.number_head)
             sheet.set_column(at, at, _FIGURE_WIDTH)
         column += len(figures)
     sheet.set_row(_HEAD_ROW + 1, 3 * _LINE_HEIGHT)
@@ -164,7 +184,7 @@ def _evaluation(
     sheet.autofilter(_HEAD_ROW + 1, 0, _HEAD_ROW + 1 + max(len(rows), 1), column - 1)
 
 
-def _figures_of(stage: Stage) -> tuple[str, ...]:
+def _figures_of(stage: Stage) -> Mapping[str, str]:
     return _OF_ORIGINAL if stage is Stage.ORIGINAL else _OF_LATER
 
 
@@ -180,14 +200,15 @@ def _table_row(
     stages: dict[Stage, StageFigures] = {
         stage.stage: stage for stage in row.stages if stage.margins is margins
     }
-    notes = [] if stages else ["the levels of the table do not nest: it has no interior cells"]
+    notes = [] if stages else [formats.word("sheet.not_nested")]
     for stage, first in places.items():
         values = stages[stage].columns() if stage in stages else {}
         for column, head in enumerate(_figures_of(stage), start=first):
             formats.put(sheet, at, column, head, values.get(head))
         if stage in stages and stages[stage].reason:
-            notes.append(f"{stage}: {stages[stage].reason}")
-    note = "; ".join([*notes, f"unsafe: counts from 1 to {row.unsafe_up_to}"])
+            why = in_language(stages[stage].reason, formats.language)
+            notes.append(f"{formats.word(_STAGES[stage])}: {why}")
+    note = "; ".join([*notes, formats.word("sheet.unsafe_note", n=row.unsafe_up_to)])
     variables = ", ".join(row.variables)
     # Tables without a name are called by their variables.
     heading = row.table if row.table.endswith(variables) else f"{row.table}: {variables}"
@@ -251,50 +272,58 @@ def _listed(
 
 
 def _distances(book: Any, formats: _Formats, assessments: Sequence[Assessment]) -> None:
-    records = []
+    word, records = formats.word, []
     for assessment in assessments:
         for part, measured in assessment.utility:
             figures = {name.replace("_", " "): value for name, value in measured.figures().items()}
-            whys = dict.fromkeys(why for _, why in measured.reasons)
+            whys = dict.fromkeys(in_language(why, formats.language) for _, why in measured.reasons)
             records.append(
                 {
-                    "number": assessment.evaluation.number,
-                    "table": assessment.evaluation.table,
-                    "cells of": part_text(part),
+                    word("sheet.number"): assessment.evaluation.number,
+                    word("sheet.table"): assessment.evaluation.table,
+                    word("sheet.cells_of"): part_text(part, formats.language),
                     **figures,
-                    "note": "; ".join(whys),
+                    word("sheet.note"): "; ".join(whys),
                 }
             )
-    widths = {"number": 8, "table": 34, "cells of": 18, "note": 30}
-    _listed(book, formats, "Distances", records, widths, 3, pages=2)
+    widths = {"number": 8, "table": 34, "cells_of": 18, "note": 30}
+    named = {word(f"sheet.{name}"): width for name, width in widths.items()}
+    _listed(book, formats, word("sheet.distances"), records, named, 3, pages=2)
 
 
 def _intervals(book: Any, formats: _Formats, assessments: Sequence[Assessment]) -> None:
-    records = []
+    word, records = formats.word, []
     for assessment in assessments:
         for found in assessment.intervals:
             records.append(
                 {
-                    "number": assessment.evaluation.number,
-                    "table": assessment.evaluation.table,
-                    "from this table alone, for": found.knowledge.sentence(),
-                    "intervals by": found.how.value,
-                    "given away": found.disclosed,
-                    "non-empty cells": found.cells,
-                    "share given away": found.share,
-                    "small given away": found.small_disclosed,
-                    "small cells": found.small_cells,
-                    "share of small": found.small_share,
-                    "note": "" if found.cells else "no cell is non-empty",
+                    word("sheet.number"): assessment.evaluation.number,
+                    word("sheet.table"): assessment.evaluation.table,
+                    word("sheet.for_whom"): found.knowledge.sentence(formats.language),
+                    word("sheet.intervals_by"): found.how.value,
+                    word("risk.given_away"): found.disclosed,
+                    word("sheet.nonempty"): found.cells,
+                    word("sheet.share_given"): found.share,
+                    word("sheet.small_given"): found.small_disclosed,
+                    word("sheet.small_cells"): found.small_cells,
+                    word("sheet.small_share"): found.small_share,
+                    word("sheet.note"): "" if found.cells else word("reason.no_record"),
                 }
             )
-    widths = {"number": 8, "table": 34, "from this table alone, for": 60, "note": 24}
-    _listed(book, formats, "Given away", records, widths, 2)
+    widths = {"number": 8, "table": 34, "for_whom": 60, "note": 24}
+    named = {word(f"sheet.{name}"): width for name, width in widths.items()}
+    _listed(book, formats, word("sheet.given_away"), records, named, 2)
 
 
 def _conclusions(book: Any, formats: _Formats, assessments: Sequence[Assessment]) -> None:
-    sheet = _sheet(book, formats, "Conclusions")
-    heads = (("number", 8), ("table", 34), ("method", 22), ("what was found", 100))
+    word, language = formats.word, formats.language
+    sheet = _sheet(book, formats, word("sheet.conclusions"))
+    heads = (
+        (word("sheet.number"), 8),
+        (word("sheet.table"), 34),
+        (word("loss.method"), 22),
+        (word("sheet.what"), 100),
+    )
     figures = [_figures(each) for each in assessments]
     columns = list(dict.fromkeys(heading for each in figures for heading in each))
     for column, (head, width) in enumerate((*heads, *((heading, 10) for heading in columns))):
@@ -302,7 +331,13 @@ def _conclusions(book: Any, formats: _Formats, assessments: Sequence[Assessment]
         sheet.set_column(column, column, width)
     sheet.set_row(_HEAD_ROW, 3 * _LINE_HEIGHT)
     for row, assessment in enumerate(assessments, start=_HEAD_ROW + 1):
-        said = "\n".join([lead(assessment), *conclusions(assessment), *_left_out(assessment)])
+        said = "\n".join(
+            [
+                lead(assessment, language),
+                *conclusions(assessment, language),
+                *_left_out(assessment, language),
+            ]
+        )
         texts = (assessment.evaluation.number, assessment.evaluation.table, assessment.method, said)
         for column, value in enumerate(texts):
             formats.put(sheet, row, column, "", value)
@@ -322,33 +357,20 @@ def _figures(assessment: Assessment) -> dict[str, float | int | None]:
     return dict(figure for row in rows for figure in row.figures)
 
 
-def _left_out(assessment: Assessment) -> list[str]:
-    return [f"Not measured: {why}" for why in assessment.left_out]
+def _left_out(assessment: Assessment, language: str | None) -> list[str]:
+    reasons = assessment.left_out
+    return [speak("assess.left_out.not_measured", language, why=why) for why in reasons]
 
 
-_MEANINGS = {
-    "number, table": "one row for each table that was assessed together, with its variables",
-    "hierarchy levels": "how many levels each variable has in the table, its total not counted",
-    "original, published": "true counts, and what readers see; stages stand side by side",
-    "with, without margins": "totals and subtotals are among the cells, or interior cells only",
-    "unsafe cells": "cells with a count from 1 up to the number that the note names",
-    "withheld": "cells without a published number; they are in no other figure",
-    "mean change": "mean of the size of the change from the true count, over the cells",
-    "share equal to original": "cells that are published as they are",
-    "given away": (
-        "non-empty cells for which one count is left, or only 0 and 1, from this table alone, for"
-        " the intruder named beside it"
-    ),
-    "small": "cells with a true count of 1 or 2",
-    "mean absolute distance": "mean size of the change, over cells that hold anyone",
-    "hellinger normalised": "0 for identical tables; divided by the root of the sum of true counts",
-    "utility": "one less the normalised Hellinger distance",
-}
-_NO_MEANING = "has no meaning for this table; the note beside it or the page says why"
+#: What the sheets explain; the words stand in the catalogue.
+_MEANINGS = (
+    *("table", "levels", "stages", "margins", "unsafe", "withheld", "mean_change"),
+    *("share_equal", "given_away", "small", "distance", "hellinger", "utility"),
+)
 
 
 def _meaning(book: Any, formats: _Formats, meanings: Mapping[str, str]) -> None:
-    sheet = _sheet(book, formats, "Meaning")
+    sheet = _sheet(book, formats, formats.word("sheet.meaning"))
     sheet.set_column(0, 0, 28)
     sheet.set_column(1, 1, 90)
     for row, (name, meaning) in enumerate(meanings.items(), start=_HEAD_ROW):

@@ -1,16 +1,20 @@
-"""What an assessment found, in plain words; every sentence names its scope."""
+"""What an assessment found, in plain words; every sentence names its scope.
+
+The words stand in the catalogue ``assess``; ``None`` for a language is English.
+"""
 
 from __future__ import annotations
 
 from sdcensus.model.cube.parts import TablePart
 from sdcensus.model.measure import Side
-from sdcensus.model.quantities import chance_text, number_text, share_text
+from sdcensus.model.quantities import chance_text, decimal_text, figure_text, share_text
 from sdcensus.model.schema.variable import Entity
-from sdcensus.model.spec.headings import units_text
+from sdcensus.model.sentences import in_language, speak
+from sdcensus.model.spec.headings import entity_text, units_text
 from sdcensus.report.assessment.results import Assessment, PublicAssessment
 from sdcensus.risk.detection.findings import FindingKind, Findings
 from sdcensus.risk.exempt import ExemptCells
-from sdcensus.risk.feasibility import Feasibility, How
+from sdcensus.risk.feasibility import Feasibility
 from sdcensus.risk.looks.budget import NOT_COVERED
 
 #: Published values below this are to be read with care: a fixed number, not one of the method.
@@ -21,159 +25,124 @@ SPARSE_FROM = 0.5
 HIGH_RECOVERY = 0.5
 
 
-def units(assessment: Assessment | PublicAssessment) -> str:
+def units(assessment: Assessment | PublicAssessment, language: str | None = None) -> str:
     """What is counted, within a sentence."""
-    return units_text(assessment.table.spec).lower()
+    return units_text(assessment.table.spec, language).lower()
 
 
-def in_ten(share: float) -> str:
+def in_ten(share: float, language: str | None = None) -> str:
     """A share as people say it.
 
     Examples:
         >>> in_ten(0.9), in_ten(0.52), in_ten(0.999), in_ten(0.01)
         ('nine cells in ten', 'five cells in ten', 'nearly all cells', 'few cells')
     """
-    words = ("", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
-    tenths = round(share * 10)
-    if share > 0.95 or tenths == 10:
-        return "nearly all cells"
-    return f"{words[tenths]} cell{'s' if tenths > 1 else ''} in ten" if tenths else "few cells"
+    tenths = 10 if share > 0.95 else round(share * 10)
+    return speak(f"assess.in_ten.{tenths}", language)
 
 
-def knows_text(found: Feasibility) -> str:
+def knows_text(found: Feasibility, language: str | None = None) -> str:
     """What the intruder knows, behind the words "an intruder who knows"."""
-    return found.knowledge.sentence().removeprefix("An intruder who knows ").removesuffix(".")
+    return found.knowledge.known_text(language)
 
 
-def lead(assessment: Assessment) -> str:
+def lead(assessment: Assessment, language: str | None = None) -> str:
     """The conclusion in three or four sentences."""
-    said = [_alone(assessment), _together(assessment), _sparse(assessment)]
+    said = [
+        _alone(assessment, language),
+        _together(assessment, language),
+        _sparse(assessment, language),
+    ]
     return " ".join(sentence for sentence in said if sentence)
 
 
-def _alone(assessment: Assessment) -> str:
+def _alone(assessment: Assessment, language: str | None) -> str:
     feasibility, exempt = assessment.main, assessment.result(ExemptCells)
     if feasibility is None:
-        return "What an intruder can work out of this table alone could not be measured."
+        return speak("assess.alone.unmeasured", language)
     if not feasibility.cells:
-        if exempt:
-            return "Every cell that holds anyone is exempt, and published exactly on purpose."
-        return "The table is empty: there is nobody in it who could be given away."
-    scope = f"to an intruder who knows {knows_text(feasibility)}"
-    text = f"Taken alone, this table gives no count away {scope}."
-    if feasibility.disclosed:
-        number = number_text(feasibility.disclosed)
-        word = "count" if feasibility.disclosed == 1 else "counts"
-        of = (
-            "its one cell"
-            if feasibility.cells == 1
-            else f"its {number_text(feasibility.cells)} cells"
+        return speak(f"assess.alone.{'exempt' if exempt else 'empty'}", language)
+    knows, disclosed = knows_text(feasibility, language), feasibility.disclosed
+    text = speak("assess.alone.none", language, knows=knows)
+    if disclosed:
+        cells = "one_cell" if feasibility.cells == 1 else "cells"
+        text = speak(
+            f"assess.alone.{'gives_one' if disclosed == 1 else 'gives'}",
+            language,
+            n=disclosed,
+            knows=knows,
+            share=share_text(feasibility.share, language),
+            of=speak(f"assess.alone.{cells}", language, n=feasibility.cells),
         )
-        text = (
-            f"Taken alone, this table gives {number} {word} away {scope}:"
-            f" {share_text(feasibility.share)} of {of} that"
-            f" {'holds' if feasibility.cells == 1 else 'hold'} anyone."
-        )
+    parts = [text]
     if exempt:
-        cells = "cell is" if exempt.cells == 1 else "cells are"
-        text += f" {number_text(exempt.cells)} exempt {cells} not counted among them."
+        key = "exempt_one" if exempt.cells == 1 else "exempt_more"
+        parts.append(speak(f"assess.alone.{key}", language, n=exempt.cells))
     whole = assessment.sharpest
-    if whole is not None and whole.disclosed > feasibility.disclosed:
-        text += (
-            " To one who also knows which counts can lead to which published value it gives"
-            f" {number_text(whole.disclosed)} away."
-        )
-    return text
+    if whole is not None and whole.disclosed > disclosed:
+        parts.append(speak("assess.alone.whole", language, n=whole.disclosed))
+    return " ".join(parts)
 
 
-def _together(assessment: Assessment) -> str:
+def _together(assessment: Assessment, language: str | None) -> str:
     worst = assessment.worst_looks
     if worst is None:
-        return (
-            "What it gives away together with other tables was not measured: name them by a plan,"
-            " a policy or a registry."
-        )
+        return speak("assess.together.unmeasured", language)
     budget, cell, chance = worst
-    text = (
-        f"{budget.scope.removesuffix('.')}, are worth {cell.looks:.1f} looks at a cell of"
-        f" {cell.title}"
+    looks = speak(
+        "assess.together.looks",
+        language,
+        scope=in_language(budget.scope, language).removesuffix("."),
+        looks=decimal_text(cell.looks, 1, language),
+        title=cell.title_in(language),
     )
     if chance is None:
-        return (
-            f"{text}. How often averaging finds its count is not known for this method, whose"
-            " cells have no noise of their own."
-        )
-    text = (
-        f"{text}: an intruder who solves all of them by least squares finds its count with a"
-        f" probability of about {chance_text(chance)}"
-    )
-    limit = assessment.recovery_limit
+        return speak("assess.together.unknown", language, looks=looks)
+    likely = chance_text(chance, language)
+    found = speak("assess.together.chance", language, looks=looks, chance=likely)
+    limit, rest = assessment.recovery_limit, in_language(NOT_COVERED, language)
     if limit is None:
-        return f"{text}. {NOT_COVERED}"
-    verdict = "above" if chance > limit else "within"
-    return f"{text}, {verdict} the limit of {limit:g} that the office named. {NOT_COVERED}"
+        return speak("assess.together.no_limit", language, chance=found, not_covered=rest)
+    key = "above" if chance > limit else "within"
+    named = figure_text(limit, language)
+    return speak(f"assess.together.{key}", language, chance=found, limit=named, not_covered=rest)
 
 
-def _sparse(assessment: Assessment) -> str:
+def _sparse(assessment: Assessment, language: str | None) -> str:
     cells, empty, small = assessment.interior_cells, assessment.empty, assessment.small
     if cells is None or empty is None or small is None or not assessment.population:
         return ""
     share = (empty + small) / cells
     if share < SPARSE_FROM:
         return ""
-    return (
-        f"It is sparse: {in_ten(share)} hold fewer than three {units(assessment)}, so published"
-        f" figures below {BRACKETS_BELOW} should carry brackets."
+    return speak(
+        "assess.sparse",
+        language,
+        cells=in_ten(share, language),
+        units=units(assessment, language),
+        below=BRACKETS_BELOW,
     )
 
 
-#: For one finding, and for several.
-_FOUND = {
-    FindingKind.IDENTIFICATION: (
-        "1 cell holds a single {unit}, who can be recognised.",
-        "{count} cells hold a single {unit} each, who can be recognised.",
-    ),
-    FindingKind.PAIR: (
-        "1 cell holds two {units}, of whom each can recognise the other.",
-        "{count} cells hold two {units} each, of whom each can recognise the other.",
-    ),
-    FindingKind.INDIVIDUAL_ATTRIBUTE: (
-        "In 1 place something is told about a single {unit}.",
-        "In {count} places something is told about a single {unit}.",
-    ),
-    FindingKind.GROUP_ATTRIBUTE: (
-        "In 1 group all {units} have the same property.",
-        "In {count} groups all {units} have the same property.",
-    ),
-    FindingKind.COALITION: (
-        "In 1 group a few members can tell something about all the others.",
-        "In {count} groups a few members can tell something about all the others.",
-    ),
-    FindingKind.NO_VALUE: (
-        "In 1 place only the lack of a value is told.",
-        "In {count} places only the lack of a value is told.",
-    ),
-    FindingKind.DIFFERENCE: (
-        "In 1 place subtracting one count from another leaves one or two {units}.",
-        "In {count} places subtracting one count from another leaves one or two {units}.",
-    ),
-    FindingKind.WITHHELD: (
-        "1 withheld value follows from its total and the other parts.",
-        "{count} withheld values follow from their totals and the other parts.",
-    ),
-}
+#: Findings whose English has other words for things than for people.
+_ABOUT_PEOPLE = (FindingKind.IDENTIFICATION, FindingKind.PAIR)
 
 
-def finding_line(findings: Findings) -> str:
+def finding_line(findings: Findings, language: str | None = None) -> str:
     """How many findings of a kind there are, as a sentence."""
-    of = findings.spec.of
-    text = _FOUND[findings.kind][findings.count > 1]
-    if of is not Entity.PERSON:
-        text = text.replace(", who can", ", which can").replace("of whom", "of which")
-    return text.format(count=number_text(findings.count), unit=of.value, units=of.plural)
+    of, kind = findings.spec.of, findings.kind
+    number = "more" if findings.count > 1 else "one"
+    thing = "_thing" if of is not Entity.PERSON and kind in _ABOUT_PEOPLE else ""
+    return speak(
+        f"assess.found.{kind.name.lower()}.{number}{thing}",
+        language,
+        count=findings.count,
+        unit=speak(f"findings.unit.{of.name.lower()}.single", language),
+        units=entity_text(of, language),
+    )
 
 
-def groups_sentence(assessment: Assessment) -> str:
+def groups_sentence(assessment: Assessment, language: str | None = None) -> str:
     """How many groups with one property can still be read; empty where there are none."""
     kinds = [
         finding for finding in assessment.findings if finding.kind is FindingKind.GROUP_ATTRIBUTE
@@ -181,95 +150,71 @@ def groups_sentence(assessment: Assessment) -> str:
     count = sum(findings.count for findings in kinds)
     if not count:
         return ""
-    return (
-        f"Of {number_text(count)} groups in which all {units(assessment)} have the same property,"
-        f" {number_text(assessment.groups_readable)} still look so in the published table: all"
-        " other cells of their lines are published as 0."
+    return speak(
+        "assess.groups_left",
+        language,
+        count=count,
+        units=units(assessment, language),
+        left=assessment.groups_readable,
     )
 
 
-def how_text(found: Feasibility) -> str:
+def how_text(found: Feasibility, language: str | None = None) -> str:
     """How intervals were found, in words."""
-    return {
-        How.SHUTTLE: "totals and parts compared line by line",
-        How.LINEAR: "all totals and parts together (linear programs)",
-        How.INTEGER: "all totals and parts together, in whole numbers",
-    }[found.how]
+    return speak(f"assess.how.{found.how.name.lower()}", language)
 
 
-def part_text(part: TablePart) -> str:
+def part_text(part: TablePart, language: str | None = None) -> str:
     """The name of a part of a table."""
-    return {
-        TablePart.ALL: "all cells",
-        TablePart.INTERIOR: "interior cells",
-        TablePart.MARGINS: "totals and subtotals",
-    }[part]
+    return speak(f"assess.part.{part.name.lower()}", language)
 
 
-def conclusions(assessment: Assessment) -> tuple[str, ...]:
+def conclusions(assessment: Assessment, language: str | None = None) -> tuple[str, ...]:
     """What the head of the office should know before signing, the gravest first."""
     said = []
     feasibility = assessment.sharpest
     if feasibility is not None and feasibility.disclosed:
-        said.append(
-            "Counts can be worked out of this table alone. A method with larger changes, coarser"
-            " categories or fewer variables would help."
-        )
+        said.append(speak("assess.conclude.alone", language))
     if assessment.withheld is not None:
-        said.append(
-            f"{finding_line(assessment.withheld)} Where totals are sums of published cells, these"
-            " values are exactly what was withheld."
-        )
+        line = finding_line(assessment.withheld, language)
+        said.append(speak("assess.conclude.withheld", language, found=line))
     for side in Side:
-        said += [row.sentence for row in assessment.rows_of(side) if row.sentence]
-    said += _of_looks(assessment)
+        rows = assessment.rows_of(side)
+        said += [in_language(row.sentence, language) for row in rows if row.sentence]
+    said += _of_looks(assessment, language)
     differences = sum(difference.count for difference in assessment.differences)
     if differences:
-        places = "1 place" if differences == 1 else f"{number_text(differences)} places"
-        said.append(
-            f"In {places} true counts of this table and of others leave one or two"
-            f" {units(assessment)} when they are subtracted. Only noise in both tables protects"
-            " them: exact totals would not."
-        )
-    groups = groups_sentence(assessment)
+        key = "difference_one" if differences == 1 else "difference"
+        counted = units(assessment, language)
+        said.append(speak(f"assess.conclude.{key}", language, n=differences, units=counted))
+    groups = groups_sentence(assessment, language)
     if assessment.groups_readable:
-        said.append(f"{groups} Coarser categories, or noise in empty cells, would help.")
+        said.append(speak("assess.conclude.groups", language, groups=groups))
     visible = sum(assessment.perceived.seen.visible)
     if visible:
-        right = share_text(assessment.perceived.share_right, digits=0)
-        said.append(
-            f"Readers will see {number_text(visible)} ones and twos. {right} of them are what they"
-            " seem; this table alone does not tell which."
-        )
+        right = share_text(assessment.perceived.share_right, language, digits=0)
+        said.append(speak("assess.conclude.seen", language, n=visible, right=right))
     return tuple(said)
 
 
-def _of_looks(assessment: Assessment) -> list[str]:
+def _of_looks(assessment: Assessment, language: str | None) -> list[str]:
     worst = assessment.worst_looks
     limit = assessment.recovery_limit or HIGH_RECOVERY
     if worst is None or worst[2] is None or worst[2] <= limit:
         return []
-    needed = worst[1].variance(limit)
-    return [
-        f"All tables together give counts away too often. To stay at {limit:g}, the variance of"
-        f" the noise has to be at least {needed:.2f}, or fewer tables may be published."
-    ]
+    needed = decimal_text(worst[1].variance(limit), 2, language)
+    named = figure_text(limit, language)
+    return [speak("assess.conclude.looks", language, limit=named, variance=needed)]
 
 
-def public_lead(public: PublicAssessment) -> str:
+def public_lead(public: PublicAssessment, language: str | None = None) -> str:
     """What a reader should know, from published values only."""
     said = []
     if public.method:
-        said.append(
-            "The values of this table were protected before publication: most are close to what"
-            " was counted, and any of them may differ from it."
-        )
+        said.append(speak("assess.public.protected", language))
     if public.withheld:
-        cells = "cell has" if public.withheld == 1 else "cells have"
-        said.append(f"{number_text(public.withheld)} {cells} no number.")
-    said += [row.sentence for row in public.rows if row.sentence]
-    said.append(
-        f"Read values below {BRACKETS_BELOW} with care: the true count may be somewhat larger or"
-        " smaller."
-    )
+        key = "withheld_one" if public.withheld == 1 else "withheld"
+        said.append(speak(f"assess.public.{key}", language, n=public.withheld))
+    said += [in_language(row.sentence, language) for row in public.rows if row.sentence]
+    said.append(speak("assess.public.care", language, below=BRACKETS_BELOW))
     return " ".join(said)

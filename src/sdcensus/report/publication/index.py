@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from urllib.parse import quote
 
+from sdcensus.model.catalogue import FIRST
 from sdcensus.model.quantities import NOTHING, decimal_text, number_text, share_text
+from sdcensus.model.sentences import in_language, speak
 from sdcensus.report.page import (
     Html,
     PageCell,
@@ -38,6 +40,7 @@ def evaluation_index(
     published: str = "",
     groups: Sequence[str] = (),
     guaranteed: Sequence[str] = (),
+    language: str | None = None,
 ) -> str:
     """A page with a line for each table: what was counted, what is published, how far apart.
 
@@ -50,6 +53,7 @@ def evaluation_index(
         published: The published folder, as seen from the page.
         groups: What all tables together give away about small groups, in sentences.
         guaranteed: What is guaranteed of all tables; for the office only.
+        language: The language of the page.
     """
     changed = [
         stage_figures for stage_figures in map(_published, rows) if stage_figures is not None
@@ -59,67 +63,69 @@ def evaluation_index(
         (stage_figures.share_equal or 0.0) * stage_figures.cells for stage_figures in changed
     )
     largest = max((stage_figures.max_change or 0 for stage_figures in changed), default=0)
+
+    def word(key: str, **values: str) -> str:
+        return speak(f"assess.evaluation.{key}", language, **values)
+
     shown = tiles(
         [
-            Tile(number_text(len(rows)), "tables, counted with their margins"),
-            Tile(number_text(cells), "numbers stand in them"),
-            Tile(share_text(equal / cells if cells else None), "of them equal the true count"),
-            Tile(number_text(largest), "is the largest change of a number"),
+            Tile(number_text(len(rows), language), word("tables")),
+            Tile(number_text(cells, language), word("numbers")),
+            Tile(share_text(equal / cells if cells else None, language), word("equal_share")),
+            Tile(number_text(largest, language), word("largest_change")),
         ]
     )
+    claims = [in_language(sentence, language) for sentence in guaranteed]
     facts = " · ".join(fact for fact in (publication, date) if fact)
     return page(
-        "Evaluation of a publication",
+        word("title"),
         shown,
-        section("All tables", _lines(rows, files, published), _reading()),
-        *([section("All tables together: small groups", bullets(list(groups)))] if groups else []),
-        *([section("What is guaranteed", bullets(guaranteed))] if guaranteed else ()),
+        section(word("all"), _lines(rows, files, published, language), _reading(language)),
+        *([section(word("groups"), bullets(list(groups)))] if groups else []),
+        *([section(word("guaranteed"), bullets(claims))] if claims else ()),
         section(
-            "All figures",
-            paragraph(
-                Html(
-                    f"The workbook {link(sheet, quote(sheet))} has every figure of every table,"
-                    " with margins and without, before and after protection."
-                )
-            ),
+            word("figures"),
+            paragraph(Html(word("workbook", link=link(sheet, quote(sheet))))),
         ),
         facts=facts,
-        lead="What was counted, what is published, and how far apart the two are. Tables behind"
-        " shares and other figures are among them.",
-        stamp="Figures on this page were computed from true counts.",
+        lead=word("lead"),
+        stamp=word("stamp"),
+        language=language or FIRST,
     )
 
 
 def _lines(
-    rows: Sequence[EvaluationRow], files: Mapping[str, Sequence[str]], published: str
+    rows: Sequence[EvaluationRow],
+    files: Mapping[str, Sequence[str]],
+    published: str,
+    language: str | None,
 ) -> Html:
     stages = list(dict.fromkeys(stage.stage for row in rows for stage in row.stages))
     swapped = Stage.SWAPPED in stages
-    head = ["table", "files", "cells", "with\u00adheld", "before", "published"]
-    head += ["after swap"] if swapped else []
-    head += ["mean", "largest", "equal"]
-    groups = [("", 4), ("small counts", 2), ("changes", 4 if swapped else 3)]
+    keys = ["sheet.table", "evaluation.files", "loss.cells", "evaluation.withheld"]
+    keys += ["evaluation.before", "sheet.published"]
+    keys += ["sheet.after_swap"] if swapped else []
+    keys += ["evaluation.mean", "loss.largest", "evaluation.equal"]
+    head = [speak(f"assess.{key}", language) for key in keys]
+    small, changes = (speak(f"assess.evaluation.{key}", language) for key in ("small", "changes"))
+    groups = [("", 4), (small, 2), (changes, 4 if swapped else 3)]
     lines: list[list[PageCell | str]] = []
     for row in rows:
         line: list[PageCell | str] = [_name(row.table), _links(row.table, files, published)]
-        before, after = _told(row, Stage.ORIGINAL), _told(row, Stage.PUBLISHED)
+        before, after = _told(row, Stage.ORIGINAL, language), _told(row, Stage.PUBLISHED, language)
         line += [after["cells"], after["withheld"], before["unsafe"], after["unsafe"]]
-        line += [_told(row, Stage.SWAPPED)["mean_change"]] if swapped else []
+        line += [_told(row, Stage.SWAPPED, language)["mean_change"]] if swapped else []
         line += [after["mean_change"], after["max_change"]]
         stage_figures = _published(row)
         share = None if stage_figures is None else stage_figures.share_equal
         tone = Tone.WARN if share is not None and share < 1 - _MUCH_CHANGED else Tone.PLAIN
-        lines.append([*line, PageCell(share_text(share), tone)])
-    return table("Every table with its margins", head, lines, groups=groups, words=2, wrapped=True)
+        lines.append([*line, PageCell(share_text(share, language), tone)])
+    caption = speak("assess.evaluation.every", language)
+    return table(caption, head, lines, groups=groups, words=2, wrapped=True)
 
 
-def _reading() -> Html:
-    return paragraph(
-        "Small counts: the share of cells with a 1 or a 2. A published 1 or 2 may stand for"
-        " another true count. Changes are between the true and the published number of a cell;"
-        " equal is the share of cells where there is none.",
-        soft=True,
-    )
+def _reading(language: str | None) -> Html:
+    return paragraph(speak("assess.evaluation.reading", language), soft=True)
 
 
 def _name(table: str) -> Html:
@@ -135,17 +141,17 @@ def _links(name: str, files: Mapping[str, Sequence[str]], published: str) -> Htm
     return html or Html(NOTHING)
 
 
-def _told(row: EvaluationRow, stage: Stage) -> dict[str, str]:
+def _told(row: EvaluationRow, stage: Stage, language: str | None) -> dict[str, str]:
     """The figures of a stage as text; a dash where there is none."""
     stage_figures = _stage(row, stage)
     if stage_figures is None:
         return dict.fromkeys(("cells", "withheld", "unsafe", "mean_change", "max_change"), NOTHING)
     return {
-        "cells": _whole(stage_figures.cells),
-        "withheld": _whole(stage_figures.withheld),
-        "unsafe": share_text(stage_figures.unsafe_share),
-        "mean_change": decimal_text(stage_figures.mean_change, 3),
-        "max_change": _whole(stage_figures.max_change),
+        "cells": _whole(stage_figures.cells, language),
+        "withheld": _whole(stage_figures.withheld, language),
+        "unsafe": share_text(stage_figures.unsafe_share, language),
+        "mean_change": decimal_text(stage_figures.mean_change, 3, language),
+        "max_change": _whole(stage_figures.max_change, language),
     }
 
 
@@ -164,5 +170,5 @@ def _published(row: EvaluationRow) -> StageFigures | None:
     return _stage(row, Stage.PUBLISHED)
 
 
-def _whole(value: int | None) -> str:
-    return NOTHING if value is None else number_text(value)
+def _whole(value: int | None, language: str | None) -> str:
+    return NOTHING if value is None else number_text(value, language)

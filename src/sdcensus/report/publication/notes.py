@@ -65,7 +65,7 @@ class PublicationNotes:
         groups: Which groups are not broken down further, if there is a rule for that.
     """
 
-    census: str
+    census: Text
     office: Text
     legal_basis: Text
     contact: str
@@ -103,7 +103,7 @@ def _page(notes: PublicationNotes, language: str) -> str:
     if law:
         parts[words["law"]] = [bullets(law)]
     parts[words["tables"]] = [_tables(notes, language)]
-    facts = [notes.office.show(language), notes.census, notes.date]
+    facts = [notes.office.show(language), notes.census.show(language), notes.date]
     return page(
         words["title"],
         contents(*parts),

@@ -8,7 +8,6 @@ import os
 import secrets
 import shutil
 from collections.abc import Sequence
-from datetime import datetime
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -27,8 +26,6 @@ from sdcensus.report.study.rows import Form, StudySheet, Value, sheets
 from sdcensus.report.study.words import reasons, sentences
 from sdcensus.store.owner_only import create_owner_only, make_owner_only_folder
 
-#: Workbooks say when they were made. Ours are the same whenever they are made.
-_NO_CLOCK = datetime(2000, 1, 1)
 _WIDEST, _NARROWEST, _TEXT_WIDTH = 60, 9, 120
 
 
@@ -63,7 +60,7 @@ def as_workbook(study: Study, shown: Sequence[StudySheet], published: Published 
     library = require_workbooks()
     content = io.BytesIO()
     book = plain_book(library, content, {"in_memory": True})
-    book.set_properties({"title": f"Methods compared: {study.census}", "created": _NO_CLOCK})
+    book.set_properties({"title": f"Methods compared: {study.census}"})
     styles = _Styles(book)
     _write_summary(book.add_worksheet("Summary"), study, published, styles)
     for sheet in shown:

@@ -13,13 +13,17 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from sdcensus.errors import SpecError
 from sdcensus.model.perturbation.table import Perturbation
 from sdcensus.model.policy.menu import Menu
+from sdcensus.model.quantities import decimal_text
 from sdcensus.model.schema.identities import ties_of
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity, Level
+from sdcensus.model.sentences import in_every_language, sentence, speak
+from sdcensus.model.spec.headings import entity_words
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.risk.looks.chance import recovery, recovery_with, variance_for
 from sdcensus.risk.looks.lattice import Codes, Lattice
@@ -40,11 +44,7 @@ __all__ = [
 #: How many variables besides the area the cells have about which a budget speaks.
 OWN = 1
 #: What a figure of this module does not say. It stands wherever one of them is shown.
-NOT_COVERED = (
-    "This is about adding and subtracting published values. It does not cover equal sets of people"
-    " that are recognised by their numbers or by zeros, keys that add up, or counts of other units"
-    " that are tied to these."
-)
+NOT_COVERED = sentence("assess.not_covered")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,12 @@ class Looks:
     @property
     def title(self) -> str:
         """What the cell is about."""
-        return ", ".join([self.area, *self.axes] if self.area else self.axes) or "everything"
+        return self.title_in(None)
+
+    def title_in(self, language: str | None) -> str:
+        """What the cell is about; variables and levels by their names."""
+        names = ", ".join([self.area, *self.axes] if self.area else self.axes)
+        return names or speak("assess.looks.everything", language)
 
     def recovery(self, variance: float) -> float:
         """The chance that averaging finds the count, for noise of this variance."""
@@ -125,11 +130,11 @@ class LookBudget:
     def sentence(self) -> str:
         """For whom and for what the budget holds."""
         worst = self.asked
-        most = "" if worst.exact else "at most "
-        return (
-            f"{self.scope} An intruder who collects all of them and solves them by least squares"
-            f" knows a cell of {worst.title} as well as from {most}{worst.looks:,.1f} independent"
-            " looks at it."
+        return sentence(
+            "assess.looks.sentence" if worst.exact else "assess.looks.sentence_most",
+            scope=self.scope,
+            title=in_every_language(worst.title_in),
+            looks=in_every_language(partial(decimal_text, worst.looks, 1)),
         )
 
 
@@ -235,27 +240,32 @@ def look_budget_of_tables(
             if key not in worst or looks > worst[key].looks:
                 worst[key] = Looks(area, axes, looks, exact)
         rows = sorted(worst, key=lambda key: (not key[0], -order[key[0]], key[0], key[1]))
-        said = scope or f"{len(tables)} table{'s' if len(tables) != 1 else ''}"
-        sentence = f"{said} of {of.plural}, with all totals and levels, taken together."
+        key_of_number = "assess.scope.tables_one" if len(tables) == 1 else "assess.scope.tables"
+        together = sentence(
+            "assess.scope.of",
+            scope=scope or sentence(key_of_number, n=len(tables)),
+            units=entity_words(of),
+        )
         found = tuple(worst[key] for key in rows)
-        budgets.append(LookBudget(of, sentence, found, lines_of_tables(tables)))
+        budgets.append(LookBudget(of, together, found, lines_of_tables(tables)))
     if not budgets:
         raise SpecError("There is no table of counts, so there is no look at a cell.")
     return tuple(budgets)
 
 
 def _areas(menu: Menu) -> Iterator[tuple[str, Level] | None]:
-    """Every level of every geography, the finest first, and no area at all."""
-    for geography in menu.geographies:
-        for level in geography.levels:
-            yield geography.variable.name, level
+    """Every level of the geography, the finest first, and no area at all."""
+    if menu.geography is not None:
+        for level in menu.geography.levels:
+            yield menu.geography.variable.name, level
     yield None
 
 
 def _worst(lattice: Lattice, area: tuple[str, Level] | None, number: int) -> Looks | None:
     """The cell of an area with so many other variables that has the most looks."""
     menu = lattice.menu
-    others = [variable for variable in menu.variables if variable not in menu.geographies]
+    # Further geographies, such as places of work, are variables like any other.
+    others = [variable for variable in menu.variables if variable != menu.geography]
     candidates: list[tuple[float, int, dict[str, Level]]] = []
     for variables in itertools.combinations(others, number):
         names = [variable.variable.name for variable in variables]
@@ -289,7 +299,7 @@ def _looks(lattice: Lattice, chosen: Mapping[str, Level], codes: Codes | None = 
     for name, level in chosen.items():
         menu_variable = lattice.menu.variable(name)
         text = pair_text(menu_variable.variable, level)
-        if not area and menu_variable in lattice.menu.geographies:
+        if not area and menu_variable == lattice.menu.geography:
             area = text
         else:
             axes.append(text)
@@ -312,11 +322,12 @@ def _lines(lattice: Lattice) -> tuple[tuple[int, int], ...]:
 
 
 def _menu_sentence(menu: Menu) -> str:
-    variables = f"{len(menu.variables)} variable{'s' if len(menu.variables) != 1 else ''}"
-    limits = []
-    if menu.never_together:
-        limits.append(f"without {len(menu.never_together)} forbidden combinations")
-    return (
-        f"All tables of {menu.of.plural} by up to {menu.dimensions} of {variables}"
-        f"{''.join(', ' + limit for limit in limits)}, taken together."
+    number = len(menu.variables)
+    forbidden = len(menu.never_together)
+    return sentence(
+        "assess.scope.menu_without" if forbidden else "assess.scope.menu",
+        units=entity_words(menu.of),
+        most=menu.dimensions,
+        variables=sentence(f"assess.scope.variable{'' if number == 1 else 's'}", n=number),
+        n=forbidden,
     )

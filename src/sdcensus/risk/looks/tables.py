@@ -101,8 +101,9 @@ class CellClass:
 
     @property
     def area(self) -> Pair | None:
-        """The geography and its level, if the cells have one."""
-        return next((pair for pair in self.pairs if pair[0].role is Role.GEOGRAPHY), None)
+        """The geography and its level, if the cells have one; of several, the main or first."""
+        areas = [pair for pair in self.pairs if pair[0].role is Role.GEOGRAPHY]
+        return min(areas, key=lambda pair: not pair[0].main, default=None)
 
     @property
     def others(self) -> tuple[Pair, ...]:

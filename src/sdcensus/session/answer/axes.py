@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,7 +11,14 @@ from sdcensus.errors import QuestionError, told, unknown
 from sdcensus.model.policy.policy import Policy
 from sdcensus.model.published.delivery import NO_PARENT, parents_of
 from sdcensus.model.schema.variable import Variable
-from sdcensus.model.spec.axis import TOTAL, Axis, AxisCode, make_axis
+from sdcensus.model.spec.axis import (
+    TOTAL,
+    Axis,
+    AxisCode,
+    make_axis,
+    several_levels,
+    spellings,
+)
 from sdcensus.model.spec.covers import (
     WHOLE,
     CountedAxis,
@@ -29,6 +36,10 @@ from sdcensus.model.text import Text
 #: How groups of somebody's own are called, so that nobody takes them for codes of the office. The
 #: first characters are ours: what users write never starts a cell of a spreadsheet.
 OWN_GROUP = Text.named("answers.own_group")
+#: What a total is called beside codes that were chosen: it is not the total of those.
+WHOLE_COUNTRY = Text.named("answers.whole_country")
+ALL_AREAS = Text.named("answers.all_areas")
+ALL_CATEGORIES = Text.named("answers.all_categories")
 #: A code of which the condition chooses a part only.
 IN_PART = "{label} *"
 
@@ -124,6 +135,7 @@ def answer_axis(
     ways: Ways,
     codes: tuple[str, ...] | None,
     groups: tuple[OwnGroup, ...] | None,
+    total_name: Text,
 ) -> ShownAxis:
     """What an axis shows, and what is counted for it.
 
@@ -133,6 +145,7 @@ def answer_axis(
         ways: How sets of leaves are put together.
         codes: The codes that were named, if any were.
         groups: Groups of somebody's own, if there are some.
+        total_name: What its total is called where a part of its codes is shown beside it.
 
     Raises:
         QuestionError: There is no such code, or a group holds nothing or one code twice.
@@ -154,6 +167,8 @@ def answer_axis(
             kept = [at for at, code in enumerate(shown) if any(code.parts)]
             places, shown = [places[at] for at in kept], [shown[at] for at in kept]
         parents = _parents(axis, places)
+    if free and axis.total and not (codes is None and groups is None):
+        shown[-1] = replace(shown[-1], label=total_name)
     parts = [parts for code in shown for parts in code.parts]
     levels = needed_levels(variable, all_parts(parts))
     if groups is None and codes is None and free:
@@ -231,7 +246,8 @@ def _chosen(axis: Axis, codes: tuple[str, ...]) -> list[int]:
     by_code: dict[str, list[int]] = {}
     for at, axis_code in enumerate(axis.codes):
         by_code.setdefault(axis_code.code, []).append(at)
-        by_code.setdefault(f"{axis_code.level}:{axis_code.code}", []).append(at)
+        for text in spellings(axis_code.code, axis_code.level):
+            by_code.setdefault(text, []).append(at)
     positions = {len(axis.codes) - 1} if axis.total else set()
     for at, code in enumerate(codes):
         if code not in by_code:
@@ -271,13 +287,16 @@ def _grouped(
             ),
             place=f"groups.{variable.name}",
         )
-    codes = codes_by_name(axis)
+    named = codes_by_name(axis)
+    codes = named.codes
     arrays = {level.name: level.group_array for level in variable.levels()}
     for number, group in enumerate(groups):
         place = f"groups.{variable.name}[{number}]"
         mask = np.zeros(len(variable.codes), dtype=bool)
         for at, code in enumerate(group.codes):
             here = f"{place}.codes[{at}]"
+            if code in named.unclear:
+                raise QuestionError(several_levels(code, named.unclear[code]), place=here)
             if code not in codes:
                 raise QuestionError(unknown("code", code, codes, of=variable.name), place=here)
             level, position = codes[code]

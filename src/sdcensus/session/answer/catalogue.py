@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from sdcensus.errors import SpecError, UnknownName
+from sdcensus.model.policy.menu import MenuVariable
 from sdcensus.model.policy.policy import Policy, UserRole
 from sdcensus.model.schema.schema import CensusInfo, DeclaredUniverse, Schema
-from sdcensus.model.schema.variable import Entity, Level, Variable
+from sdcensus.model.schema.variable import Entity, Level, Role, Variable
 from sdcensus.model.spec.axis import make_axis
 from sdcensus.model.spec.declared_universes import is_code
 from sdcensus.model.spec.headings import entity_label
@@ -76,7 +77,7 @@ class OfferedPopulation:
 
     @property
     def areas(self) -> tuple[OfferedVariable, ...]:
-        """The variables whose codes are areas."""
+        """The variables whose codes are areas, the main geography first."""
         return tuple(variable for variable in self.variables if variable.area)
 
 
@@ -118,7 +119,7 @@ def make_catalogue(policy: Policy, verdict: Callable[[TableSpec], Verdict]) -> C
         except SpecError:
             continue  # nothing of these units is offered
         offered = []
-        for menu_variable in menu.variables:
+        for menu_variable in _main_before_others(menu.variables):
             variable = _offered(policy, menu_variable.variable, menu_variable.levels)
             if _can_pass(spec.entity, variable, verdict):
                 offered.append(variable)
@@ -139,6 +140,16 @@ def make_catalogue(policy: Policy, verdict: Callable[[TableSpec], Verdict]) -> C
     # People first: they are what most visitors come for.
     populations.sort(key=lambda population: list(Entity).index(population.of))
     return Catalogue(schema.census, tuple(populations), _start(populations[0], verdict))
+
+
+def _main_before_others(variables: Sequence[MenuVariable]) -> Sequence[MenuVariable]:
+    """The main geography in front of the first other one: who looks for areas sees it first."""
+    main = [each for each in variables if each.variable.main]
+    others = [each for each in variables if not each.variable.main]
+    areas = [at for at, each in enumerate(others) if each.variable.role is Role.GEOGRAPHY]
+    if not main or not areas or variables.index(main[0]) < areas[0]:
+        return variables
+    return [*others[: areas[0]], *main, *others[areas[0] :]]
 
 
 def _universes(schema: Schema, offered: Sequence[OfferedVariable]) -> Iterator[DeclaredUniverse]:

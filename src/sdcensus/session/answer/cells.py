@@ -16,7 +16,12 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.model.published.figures import Support, too_few
+from sdcensus.model.published.figures import (
+    DEFAULT_LIMITS,
+    Counted,
+    FigureLimits,
+    Support,
+)
 from sdcensus.model.published.table import Mark
 from sdcensus.model.spec.axis import TOTAL
 from sdcensus.session.answer.axes import ShownAxis
@@ -83,7 +88,12 @@ class AnswerCells:
         return Support(self.parts, self.small, self.records)
 
 
-def answer_cells(compiled: Compiled, published: CountedCells, ruling: Ruling) -> AnswerCells:
+def answer_cells(
+    compiled: Compiled,
+    published: CountedCells,
+    ruling: Ruling,
+    limits: FigureLimits = DEFAULT_LIMITS,
+) -> AnswerCells:
     """Put the cells of an answer together.
 
     A sum of which any part is withheld is withheld.
@@ -92,6 +102,7 @@ def answer_cells(compiled: Compiled, published: CountedCells, ruling: Ruling) ->
         compiled: The question.
         published: The published values of what was counted for it.
         ruling: What the policy shows.
+        limits: When a figure that rests on them is unreliable.
     """
     marks = _with_ruling(compiled, published, ruling)
     if compiled.declared and not compiled.filters:
@@ -102,7 +113,7 @@ def answer_cells(compiled: Compiled, published: CountedCells, ruling: Ruling) ->
     records = None if published.records is None else np.zeros(compiled.shape, dtype=np.int64)
     parts = np.zeros(compiled.shape, dtype=np.int64)
     small = np.zeros(compiled.shape, dtype=np.int64)
-    below = Support.of(published.behind).small
+    below = Support.of(published.behind, limits).small
     marked = None if marks is None else np.zeros(compiled.shape, dtype=np.uint8)
     for term in range(compiled.terms):
         places = [
@@ -208,15 +219,16 @@ def _index(at: int, places: list[int], axes: int) -> tuple[Any, ...]:
 def low_reliability(cells: AnswerCells, below: int | None) -> AnswerCells:
     """The same cells, with brackets around values that are too small to rely on.
 
-    A sum of several values has a larger error, and its limit grows with it. A weighted value is as
-    reliable as the number of records behind it.
+    By the rule of figures that are computed from them. A 0 says itself what it can mean. A weighted
+    value is as reliable as the number of records behind it.
     """
     if not below:
         return cells
-    parts = np.ones_like(cells.values) if cells.parts is None else cells.parts
+    limits = FigureLimits(low_below=below, none_below=1)
+    support = Support.of_records(cells.records, limits) if cells.parts is None else cells.support
+    low = Counted(cells.values, support=support).low(limits)
     marks = np.zeros(cells.values.shape, dtype=np.uint8) if cells.marks is None else cells.marks
-    behind = cells.values if cells.records is None else cells.records
-    small = (cells.values > 0) & too_few(behind, parts, below) & (marks == 0)
+    small = (cells.values > 0) & low & (marks == 0)
     if not small.any():
         return cells
     return replace(cells, marks=np.where(small, np.uint8(Mark.LOW_RELIABILITY), marks))

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from sdcensus.methods.notes import notes_for
+from sdcensus.model.published.census_facts import CensusFacts
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.delivery import DeliveredAxis, DeliveredTable
+from sdcensus.model.published.figures import FigureLimits
 from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.published.table import IN_PLACE, Mark, SparseTable, Table
 from sdcensus.model.quantities import decimal_text, number_text
@@ -44,6 +46,8 @@ def delivered(
     *,
     claims: Claims,
     source: Text,
+    census: CensusFacts,
+    limits: FigureLimits,
 ) -> DeliveredTable:
     """The table of an answer, with everything that its reader must know.
 
@@ -54,6 +58,8 @@ def delivered(
         verdict: What the policy says of them.
         claims: What the method says of itself.
         source: Who publishes it.
+        census: Which census it is from.
+        limits: When figures that rest on its numbers are unreliable.
     """
     spec = compiled.spec
     # A condition may need finer levels than those that were asked for: they are not the title.
@@ -70,6 +76,8 @@ def delivered(
         spec=spec if compiled.declared else None,
         source=source,
         support=cells.support,
+        census=census,
+        limits=limits,
     )
 
 
@@ -181,7 +189,7 @@ def level_label(variable: Variable, level: Level) -> Text:
 def axis_label(axis: Axis) -> Text:
     """What an axis is called: areas by their level (parishes are no enumeration districts)."""
     variable = axis.variable
-    if variable.role is Role.GEOGRAPHY and len(axis.levels) == 1:
+    if variable.called_by_level and len(axis.levels) == 1:
         return level_label(variable, axis.levels[0])
     return variable.label or Text.of(variable_heading(variable))
 
@@ -198,7 +206,7 @@ def _heading(axis: Axis, language: str) -> str:
     names = [level_label(variable, level).show(language) for level in axis.levels]
     if names == [label] or [level.name for level in axis.levels] == [variable.leaf_level]:
         return label
-    if variable.role is Role.GEOGRAPHY:
+    if variable.called_by_level:
         return " / ".join(names)
     # In the middle of a sentence, and after the name of the variable.
     return f"{label} ({', '.join(inside_sentence(name) for name in names)})"

@@ -8,7 +8,8 @@ from __future__ import annotations
 import io
 import tempfile
 import zipfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import date
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from sdcensus.model.published.delivery import DeliveredTable
 from sdcensus.model.published.table_format import TableFormat, all_formats, table_format
 from sdcensus.model.spec.axis import TOTAL
 from sdcensus.model.spec.question import Question
+from sdcensus.model.text import TOTAL_LABEL
 from sdcensus.session.answer.service import Answer
 from sdcensus.session.policy import VerdictRemedy
 
@@ -26,8 +28,9 @@ JSON_STAT = "json-stat"
 #: Formats with a file beside that of the numbers also come as one zip file with both, called so.
 ZIP_ENDING = "-zip"
 
-#: The time of everything in a zip file: the same answer gives the same bytes.
-_NO_TIME = (1980, 1, 1, 0, 0, 0)
+#: The earliest time that a zip file can name, which is how it says none: no clock is read, and the
+#: same answer gives the same bytes.
+_NO_TIME = (1980, 1, 1)
 
 
 @cache
@@ -78,6 +81,9 @@ def render(answer: Answer, format_name: str, language: str) -> Rendered:
 
     plain = format_name.removesuffix(ZIP_ENDING)
     check_formats([plain])
+    # What stands beside a download explains its own codes. A specification would bring the leaves
+    # of all code lists along, which the API gives to whoever wants them.
+    table = replace(table, spec=None)
     with tempfile.TemporaryDirectory(prefix="sdcensus-") as name:
         paths = write_delivered(
             table, Path(name), formats=(plain,), languages=(language,), labels=True
@@ -86,7 +92,7 @@ def render(answer: Answer, format_name: str, language: str) -> Rendered:
     first = next(iter(files))
     if plain == format_name:
         return Rendered(files[first], table_format(plain).media_type, first)
-    return Rendered(_zipped(files), "application/zip", f"{Path(first).stem}.zip")
+    return Rendered(_zipped(files, table.dated), "application/zip", f"{Path(first).stem}.zip")
 
 
 def json_stat(table: DeliveredTable, language: str | None = None) -> dict[str, Any]:
@@ -96,11 +102,15 @@ def json_stat(table: DeliveredTable, language: str | None = None) -> dict[str, A
     return dataset_of(table, language)
 
 
-def _zipped(files: dict[str, bytes]) -> bytes:
+def _zipped(files: dict[str, bytes], dated: str) -> bytes:
     target = io.BytesIO()
+    try:
+        day = max(date.fromisoformat(dated).timetuple()[:3], _NO_TIME)
+    except ValueError:
+        day = _NO_TIME
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in files.items():
-            entry = zipfile.ZipInfo(name, _NO_TIME)
+            entry = zipfile.ZipInfo(name, (*day, 0, 0, 0))
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = 0o644 << 16
             archive.writestr(entry, content)
@@ -123,7 +133,8 @@ def told_example(answer: Answer, language: str) -> dict[str, Any] | None:
     places = [
         {"axis": other.label.show(language), "label": other.label_of(at, language)}
         for other, at in zip(others, index, strict=True)
-        if other.levels[at] != TOTAL
+        # Beside codes that were chosen, the total is about more than those, and is named.
+        if other.levels[at] != TOTAL or other.labels[at] != TOTAL_LABEL
     ]
     return {
         "axis": axis.label.show(language),

@@ -95,6 +95,7 @@ def open_service(
         budgets=opening.budgets,
         gate=opening.gate,
         smallest_group=smallest,
+        planned=planned is not None,
     )
     progress("finding what can be offered", 0.8)
     _ = service.catalogue

@@ -16,14 +16,18 @@ import numpy as np
 
 from sdcensus.errors import ConditionError, QuestionError, SpecError, UnknownName, told
 from sdcensus.model.policy.policy import Policy
-from sdcensus.model.schema.variable import Entity
-from sdcensus.model.spec.axis import TOTAL
+from sdcensus.model.schema.variable import Entity, Role
+from sdcensus.model.spec.axis import TOTAL, Axis
 from sdcensus.model.spec.covers import WHOLE, terms_of
 from sdcensus.model.spec.levels_told_apart import uses_of
 from sdcensus.model.spec.question import Question
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.spec.universe import Universe, restrict
+from sdcensus.model.text import Text
 from sdcensus.session.answer.axes import (
+    ALL_AREAS,
+    ALL_CATEGORIES,
+    WHOLE_COUNTRY,
     FilterAxis,
     ShownAxis,
     Ways,
@@ -115,7 +119,7 @@ def compile_question(question: Question, policy: Policy) -> Compiled:
                 place=f"groups.{name}",
             )
     axes = tuple(
-        answer_axis(axis, terms, ways, codes.get(name), groups.get(name))
+        answer_axis(axis, terms, ways, codes.get(name), groups.get(name), _total_name(axis, asked))
         for axis, name in zip(asked.axes, names, strict=True)
     )
     filters = tuple(
@@ -139,6 +143,18 @@ def compile_question(question: Question, policy: Policy) -> Compiled:
         ),
         terms=len(terms),
     )
+
+
+def _total_name(axis: Axis, asked: TableSpec) -> Text:
+    """What the total of an axis is called beside codes that were chosen.
+
+    It is about the whole country where nothing else in the table chooses areas.
+    """
+    if axis.variable.role is not Role.GEOGRAPHY:
+        return ALL_CATEGORIES
+    used = [*(shown.variable for shown in asked.axes), *asked.universe.variables]
+    others = {variable.name for variable in used if variable.role is Role.GEOGRAPHY}
+    return WHOLE_COUNTRY if others == {axis.variable.name} else ALL_AREAS
 
 
 def compile_total(spec: TableSpec, policy: Policy) -> Compiled:

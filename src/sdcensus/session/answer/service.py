@@ -19,7 +19,9 @@ from sdcensus.methods.method import Method
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.policy.policy import Policy, UserRole
 from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.published.census_facts import CensusFacts
 from sdcensus.model.published.delivery import DeliveredTable
+from sdcensus.model.published.figures import FigureLimits
 from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.published.table import AnyTable, Table
 from sdcensus.model.schema.variable import Entity
@@ -38,6 +40,7 @@ from sdcensus.session.answer.cells import (
     worked_example,
 )
 from sdcensus.session.answer.delivery import delivered
+from sdcensus.session.answer.reading import ReadingFacts, reading_facts
 from sdcensus.session.answer.recipe import (
     Compiled,
     compile_question,
@@ -153,6 +156,7 @@ class TableService(Confidential):
         gate: What the gate found before it was opened; confidential.
         smallest_group: Groups that are published below this are not broken down further; that of
             the policy if it is not said, and never less.
+        planned: Whether a plan of the office publishes with the same numbers.
         kept_bytes: How much memory tables may take that are kept for the next question.
     """
 
@@ -161,6 +165,7 @@ class TableService(Confidential):
         "_catalogue",
         "_judged",
         "_methods",
+        "_planned",
         "_rule",
         "_source",
         "budgets",
@@ -179,6 +184,7 @@ class TableService(Confidential):
         budgets: tuple[OpenedBudget, ...] = (),
         gate: GateReport | None = None,
         smallest_group: int | None = None,
+        planned: bool = False,
         kept_bytes: int = KEPT_BYTES,
     ) -> None:
         refuse_online(policy, census, methods, smallest_group)
@@ -189,6 +195,7 @@ class TableService(Confidential):
         self._catalogue: Catalogue | None = None
         self._methods = dict(methods)
         self._source = source
+        self._planned = planned
         self._rule = GroupRule(in_force(policy, UserRole.PUBLIC, smallest_group))
         for method in self._methods.values() if self._rule else ():
             judging_method(method)
@@ -254,6 +261,16 @@ class TableService(Confidential):
     def smallest_group(self) -> int:
         """Groups that are published below this are not broken down; 0 for no rule. Public."""
         return self._rule.smallest or 0
+
+    @property
+    def reading(self) -> ReadingFacts:
+        """What readers are told about all its figures. Public."""
+        return reading_facts(
+            list(self._methods.values()),
+            self.policy.online_for(UserRole.PUBLIC),
+            smallest_group=self.smallest_group,
+            planned=self._planned,
+        )
 
     def verdict(self, spec: TableSpec, role: str | UserRole = UserRole.PUBLIC) -> Verdict:
         """What the policy says of a table, by code lists and by published numbers."""
@@ -323,8 +340,9 @@ class TableService(Confidential):
             return answer
         compiled = compiled.measured(self.policy)
         published, provenance = self._published(compiled.counted, progress)
-        cells = answer_cells(compiled, published, ruling)
-        cells = low_reliability(cells, self.policy.online_for(role).brackets)
+        brackets = self.policy.online_for(role).brackets
+        reliable = FigureLimits.of_brackets(brackets)
+        cells = low_reliability(answer_cells(compiled, published, ruling, reliable), brackets)
         return replace(
             answer,
             table=delivered(
@@ -334,6 +352,8 @@ class TableService(Confidential):
                 ruling.verdict,
                 claims=self._methods[compiled.spec.of].claims(),
                 source=self._source,
+                census=CensusFacts.of(self.census.schema.census),
+                limits=reliable,
             ),
             parts=cells.parts,
             example=worked_example(compiled.axes, cells),

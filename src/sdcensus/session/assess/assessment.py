@@ -26,6 +26,7 @@ from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.published.table import AnyTable, Table
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.structural import structural_zeros
+from sdcensus.model.sentences import sentence
 from sdcensus.model.vocabulary import with_settings
 from sdcensus.report.assessment.files import AssessmentReport
 from sdcensus.report.assessment.results import Assessment
@@ -152,7 +153,7 @@ def assess_table(
     progress("comparing methods", 0.7)
     study, chosen = _compared(cube, table, said, intruder, fitting, results, left_out)
     deviations = tried(
-        left_out, "How often each change occurs", lambda: deviation_distribution(cube, table)
+        left_out, sentence("assess.left_out.changes"), lambda: deviation_distribution(cube, table)
     )
     return Assessment(
         public=public_assessment(
@@ -216,7 +217,9 @@ def _found(
     impossible, schema = None, said.schema
     if schema is not None:
         impossible = tried(
-            left_out, "Cells that cannot hold anyone", lambda: structural_zeros(cube.spec, schema)
+            left_out,
+            sentence("assess.left_out.impossible"),
+            lambda: structural_zeros(cube.spec, schema),
         )
     findings = detect(
         cube, sensitive=said.sensitive, coalition=said.coalition, structural=impossible
@@ -289,7 +292,7 @@ def _compared(
     risk = risks[0].after.value if risks else None
     compared = tried(
         left_out,
-        "Other methods",
+        sentence("assess.left_out.methods"),
         lambda: compared_with(cube, table, said.method, main[0], risk, language=said.language),
     )
     return compared or (None, None)
@@ -307,17 +310,14 @@ def _wanted(cube: Cube, compare: bool | None, left_out: list[str]) -> bool:
     if compare is not None:
         return compare
     if cube.spec.cells > COMPARED_UP_TO:
-        left_out.append(
-            f"Other methods: the table has more than {COMPARED_UP_TO:,} cells; they are compared if"
-            " that is asked for (--compare)."
-        )
+        left_out.append(sentence("assess.left_out.many_cells", n=COMPARED_UP_TO))
         return False
     return True
 
 
 def _name(method: Method | None, noise: Perturbation | None) -> str:
     if method is None:
-        return "method not named"
+        return sentence("assess.page.no_method")
     name = getattr(noise, "name", "")
     return f"{method.described_name}, {name}" if name else method.described_name
 

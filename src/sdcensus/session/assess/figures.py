@@ -18,6 +18,7 @@ from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.protected import Protected
 from sdcensus.model.published.table import AnyTable, Table
 from sdcensus.model.schema.variable import Role
+from sdcensus.model.sentences import sentence
 from sdcensus.model.spec.table_spec import Measure
 from sdcensus.model.vocabulary import NoiseDraw
 from sdcensus.report.assessment.results import COMPARED
@@ -107,7 +108,8 @@ def by_area(
     try:
         return by_level(cube, table), per_row(cube, table)
     except SdcensusError as error:
-        left_out.append(f"Distances by area: {error}")
+        what = sentence("assess.left_out.by_area")
+        left_out.append(sentence("assess.left_out.why", what=what, why=error.said))
         return (), None
 
 

@@ -20,19 +20,14 @@ from sdcensus.model.inference.knowledge import Knowledge
 from sdcensus.model.perturbation.table import Perturbation
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.table import Mark, Table
+from sdcensus.model.sentences import sentence
 from sdcensus.risk.feasibility import Feasibility, How, feasibility
 from sdcensus.risk.looks.chance import large_variance
 
-_SUMS = (
-    "Totals of this table are sums of its published cells, so they tell nothing that the cells do"
-    " not: intervals rest on the interior cells alone."
-)
-_OBSERVED = (
-    "The method names no largest change that holds for every cell, so the largest one in this very"
-    " table is taken as known."
-)
-_EXACT = "The intruder also knows which cells are published exactly."
-_EXEMPT = "Exempt cells are published exactly on purpose, and are not counted as given away."
+_SUMS = sentence("assess.intruder.sums")
+_OBSERVED = sentence("assess.intruder.observed")
+_EXACT = sentence("assess.intruder.exact")
+_EXEMPT = sentence("assess.intruder.exempt")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -113,7 +108,7 @@ def intruder_of(
     zeros = _zeros_known(cube, table, method, shown)
     below = _withheld_below(cube, table, method, bound)
     if below is not None:
-        notes.append(f"Withheld counts are known to be {below - 1 + bound} at most.")
+        notes.append(sentence("assess.intruder.withheld", n=below - 1 + bound))
     known = Knowledge(max_deviation=bound, zeros_known=zeros, withheld_below=below)
     whole = None
     if method is not None and stated is not None and observed <= stated:
@@ -174,7 +169,8 @@ def intervals_of(
         try:
             intervals.append(fitting(cube, intruder, knowledge, how=how, progress=progress))
         except SdcensusError as error:
-            left_out.append(f"Intervals ({how.value}): {error}")
+            what = sentence("assess.left_out.intervals", how=how.value)
+            left_out.append(sentence("assess.left_out.why", what=what, why=error.said))
     return intervals
 
 

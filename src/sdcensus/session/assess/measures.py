@@ -11,6 +11,7 @@ from sdcensus.model.measure import Measure, MeasureContext, Measured, PublicMeas
 from sdcensus.model.method.registry import Announced, announced, loaded
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.table import Table
+from sdcensus.model.sentences import sentence
 
 Result = TypeVar("Result")
 
@@ -44,7 +45,7 @@ def tried(left_out: list[str], title: str, make: Callable[[], Result]) -> Result
     try:
         return make()
     except SdcensusError as error:
-        left_out.append(f"{title}: {error}")
+        left_out.append(sentence("assess.left_out.why", what=title, why=error.said))
         return None
 
 
@@ -61,7 +62,9 @@ def measured(context: MeasureContext, left_out: list[str]) -> tuple[Measured, ..
             continue
         missing = [need.value for need in measure.needs if getattr(context, need) is None]
         if missing:
-            left_out.append(f"{measure.title}: not known are {', '.join(missing)}.")
+            names = ", ".join(missing)
+            what = measure.title
+            left_out.append(sentence("assess.left_out.not_known", what=what, names=names))
             continue
         result = tried(left_out, measure.title, partial(_measured, measure, context))
         results += [result] if result is not None else []

@@ -12,9 +12,10 @@ import numpy as np
 from sdcensus.methods.method import Method
 from sdcensus.methods.notes import notes_for
 from sdcensus.model.cube.constraints import is_interior
-from sdcensus.model.published.claims import SENTENCES, Claims
+from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.published.table import AnyTable
+from sdcensus.model.sentences import sentence
 from sdcensus.model.spec.headings import table_heading
 from sdcensus.report.assessment.results import PublicAssessment
 from sdcensus.risk.posterior import visible_small
@@ -71,7 +72,9 @@ def public_assessment(
         withheld=int((~shown).sum()),
         visible=visible_small(table, margins=not has_interior),
         method=called,
-        promises=tuple(SENTENCES[name] for name in claims.names() if name in _FOR_READERS),
+        promises=tuple(
+            sentence(f"assess.promise.{name}") for name in claims.names() if name in _FOR_READERS
+        ),
         provenance=provenance,
         rows=public_rows(table, claims),
     )

@@ -19,6 +19,7 @@ from sdcensus.model.policy.policy import UserRole, menu_of
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.table import Table
 from sdcensus.model.schema.variable import Entity, Hierarchy, Variable
+from sdcensus.model.sentences import sentence
 from sdcensus.model.spec.axis import Axis, make_axis
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import Text
@@ -363,9 +364,9 @@ def _scope(planned: int, registry: Registry | None) -> str:
     """How a budget calls the tables that are taken together."""
     if not planned:
         return ""
-    text = f"All {planned} tables of the plan" if planned > 1 else "The one table of the plan"
+    text = sentence(f"assess.scope.plan{'' if planned > 1 else '_one'}", n=planned)
     if registry is not None:
-        text += f" and {len(registry.specs()):,} published before"
+        text = sentence("assess.scope.before", scope=text, n=len(registry.specs()))
     return text
 
 

@@ -12,6 +12,7 @@ from sdcensus.model.policy.policy import UserRole
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity
+from sdcensus.model.sentences import sentence
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.risk.detection.findings import Findings
 from sdcensus.risk.differencing.differences import differences_between
@@ -62,10 +63,7 @@ def differences_of(
         progress: Told how far it is.
     """
     if cube.spec.cells > COMPARED_CELLS:
-        left_out.append(
-            f"Differences: a table of more than {COMPARED_CELLS:,} cells is not compared with"
-            " others cell by cell. Assess one part of the areas, with coarser levels."
-        )
+        left_out.append(sentence("assess.left_out.differences_large", n=COMPARED_CELLS))
         return ()
     own = differences_between(cube, cube)
     all_differences = list(own)
@@ -77,7 +75,8 @@ def differences_of(
             else:
                 all_differences += differences_between(cube, _counted(spec.records, tabulate))
         except SdcensusError as error:
-            left_out.append(f"Differences with {spec.title}: {error}")
+            what = sentence("assess.left_out.differences", title=spec.title)
+            left_out.append(sentence("assess.left_out.why", what=what, why=error.said))
     return tuple(findings for findings in all_differences if findings)
 
 
@@ -92,11 +91,8 @@ def budgets_of(
 ) -> tuple[LookBudget, ...]:
     """How often a table and the others together look at a cell of such units."""
     tables = [spec, *(other for other in others if other.of is spec.of)]
-    words = scope or (
-        f"This table and {len(others):,} other{'s' if len(others) > 1 else ''}"
-        if others
-        else "This table alone"
-    )
+    key = {0: "alone", 1: "other_one"}.get(len(others), "others")
+    words = scope or sentence(f"assess.scope.{key}", n=len(others))
     return look_budget_of_tables(tables, scope=words)
 
 

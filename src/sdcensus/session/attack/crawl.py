@@ -105,19 +105,21 @@ def walked(
         most_variables: The most variables in a table.
         allowed: Whether the menu has a table of these variables at these levels.
     """
-    others = [offered_axis for offered_axis in offered if not offered_axis.area]
+    places: dict[str, str] = {}
+    others = []
+    for axis in offered:
+        levels = [level for level, _ in axis.levels]
+        # A second geography with the levels of the first is a variable like any other.
+        if axis.area and places.keys().isdisjoint(levels):
+            places |= dict.fromkeys(levels, axis.variable)
+        else:
+            others.append(axis)
     for name in walk.variables:
         if name not in {other.variable for other in others}:
             known = [other.variable for other in others]
             raise UnknownName("variable on the menu", name, known=known)
     if walk.variables:
         others = [other for other in others if other.variable in walk.variables]
-    places = {
-        level: offered_axis.variable
-        for offered_axis in offered
-        if offered_axis.area
-        for level, _ in offered_axis.levels
-    }
     wanted = (COUNTRY, *places) if walk.areas is None else walk.areas
     for name in wanted:
         if name != COUNTRY and name not in places:
@@ -127,11 +129,11 @@ def walked(
     for place in wanted:
         fixed = {} if place == COUNTRY else {places[place]: place}
         for chosen in itertools.combinations(others, min(dimensions - len(fixed), len(others))):
-            levels = [
+            choices = [
                 offered_axis.levels if walk.every_level else offered_axis.levels[:1]
                 for offered_axis in chosen
             ]
-            for combined in itertools.product(*levels):
+            for combined in itertools.product(*choices):
                 table = {
                     offered_axis.variable: level
                     for offered_axis, (level, _) in zip(chosen, combined, strict=True)
@@ -153,7 +155,7 @@ def questions_of(policy: Policy, walk: MenuWalk) -> tuple[Question, ...]:
             tuple((level.name, len(level.codes)) for level in variable.levels),
             variable.variable.name in areas,
         )
-        for variable in menu.variables
+        for variable in sorted(menu.variables, key=lambda each: not each.variable.main)
     ]
     levels = {
         (variable.variable.name, level.name): level

@@ -55,6 +55,8 @@ def load(
     secret: str | Path | Secret | None = None,
     on_problem: str | OnProblem = OnProblem.REFUSE,
     replace: bool = False,
+    report: str | Path | None = None,
+    language: str | None = None,
     progress: Progress = no_progress,
 ) -> LoadReport:
     """Load the files that a schema describes into a store.
@@ -65,21 +67,51 @@ def load(
         secret: The office secret or its file; else ``SDCENSUS_SECRET_FILE`` names it.
         on_problem: ``refuse``, or ``missing`` to count values that do not fit as "not stated".
         replace: Put the new store in the place of an older one.
+        report: A file for the confidential report on the load, ``.html`` or ``.txt``.
+        language: Of that report.
         progress: Called with the stage and how much of it is done.
     """
     # Here and not above: whoever looks for the secret does not load a census.
     from sdcensus.documents.schema.document import read_schema
+
+    if report is not None:
+        from sdcensus.session.census.load_report import LoadReporting
+
+        place = LoadReporting(Path(out), Path(report), language=language, replace=replace)
+        loaded = place.load(schema, secret=secret, on_problem=on_problem, progress=progress)
+        return place.finish(loaded, progress=progress).report
+
+    return load_schema(
+        read_schema(Path(schema)),
+        Path(schema).parent,
+        Path(out),
+        secret=secret,
+        on_problem=on_problem,
+        replace=replace,
+        progress=progress,
+    )
+
+
+def load_schema(
+    schema: Schema,
+    folder: Path,
+    out: Path,
+    *,
+    secret: str | Path | Secret | None,
+    on_problem: str | OnProblem,
+    replace: bool,
+    progress: Progress,
+) -> LoadReport:
+    """Load the files of a schema that was read from a document in ``folder``."""
     from sdcensus.ingest.load import load_census, read_maps
 
-    read = read_schema(Path(schema))
-    key = find_secret(secret)
     return load_census(
-        read,
-        Path(out),
-        secret=key,
+        schema,
+        out,
+        secret=find_secret(secret),
         on_problem=OnProblem.parse(on_problem),
         replace=replace,
-        maps=read_maps(read, Path(schema).parent),
+        maps=read_maps(schema, folder),
         progress=progress,
     )
 

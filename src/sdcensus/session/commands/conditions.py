@@ -9,6 +9,7 @@ import numpy as np
 from sdcensus.errors import Sentence, SpecError, told, unknown
 from sdcensus.model.schema.encoding import whole_number
 from sdcensus.model.schema.variable import Level, Variable
+from sdcensus.model.spec.axis import at_other_levels
 from sdcensus.model.spec.covers import WHOLE, Part, covering, terms_of
 from sdcensus.model.spec.predicate import (
     And,
@@ -174,7 +175,9 @@ class Conditions:
         if len(positions) != 1:
             known = [code.code for code in level.codes]
             of = axis_name(variable, level)
-            refuse(self.names.source, value.at, unknown("code", value.text, known, of=of))
+            hint = at_other_levels(variable, level, value.text)
+            what = unknown("code", value.text, known, of=of, hint=hint)
+            refuse(self.names.source, value.at, what)
         return positions[0]
 
     def _value(self, value: Value) -> str:

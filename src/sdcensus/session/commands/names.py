@@ -194,17 +194,20 @@ class ProgramNames:
         return NamedThing(reference, variable, recoded, levels, named or own)
 
     def _by_level(self, reference: Reference) -> Reference:
-        """Areas that are named by their level alone: ``parish`` for ``ed@parish``."""
+        """Areas that are named by their level alone: ``parish`` for ``ed@parish``.
+
+        Of several geographies with such a level, it is the main one.
+        """
         name = reference.name
         if reference.levels or name.text.casefold() in self._variables:
             return reference
         owners = [
             (variable, level)
-            for variable in self.schema.variables
-            if variable.role is Role.GEOGRAPHY
+            for variable in self.schema.geographies
             for level in self.levels(variable)
             if level.name.casefold() == name.text.casefold()
         ]
+        owners = [owner for owner in owners if owner[0].main] or owners
         if len(owners) != 1:
             return reference
         variable, level = owners[0]

@@ -56,7 +56,7 @@ def finish(table: CommandTable, answer: DeliveredTable) -> DeliveredTable:
 
 def _figures(table: CommandTable, answer: DeliveredTable, figure: Computed) -> DeliveredTable:
     axes = [CountAxis.of(axis) for axis in answer.axes]
-    figures = computed(figure, counted_of(answer), axes)
+    figures = computed(figure, counted_of(answer), axes, answer.limits)
     kept = tuple(axis for axis in answer.axes if axis.column not in figure.consumed)
     title, rows = answer.title, answer.rows
     if not isinstance(figure, Percentages):

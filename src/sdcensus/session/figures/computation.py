@@ -14,7 +14,9 @@ import numpy as np
 from sdcensus.errors import SpecError
 from sdcensus.model.published.delivery import DeliveredAxis, DeliveredTable
 from sdcensus.model.published.figures import (
+    DEFAULT_LIMITS,
     Counted,
+    FigureLimits,
     Figures,
     NumberClass,
     Support,
@@ -155,7 +157,12 @@ class OfNumbers:
 Computed = Percentages | Quotient | OfNumbers
 
 
-def computed(figure: Computed, counts: Counted, axes: Sequence[CountAxis]) -> Figures:
+def computed(
+    figure: Computed,
+    counts: Counted,
+    axes: Sequence[CountAxis],
+    limits: FigureLimits = DEFAULT_LIMITS,
+) -> Figures:
     """Figures from published counts; the axes that they consume are no longer there.
 
     A figure of which a part is withheld is withheld, with the mark of that part. One that is
@@ -166,22 +173,29 @@ def computed(figure: Computed, counts: Counted, axes: Sequence[CountAxis]) -> Fi
         figure: What is computed.
         counts: The published counts, or sums of them.
         axes: The axes of the counts.
+        limits: When a figure is unreliable.
 
     Raises:
         SpecError: The counts have not what the figure needs.
     """
     match figure:
         case Percentages():
-            return _percentages(figure, counts, axes)
+            return _percentages(figure, counts, axes, limits)
         case Quotient():
             above, below = (
-                _summed(counts, axes, side) for side in (figure.numerator, figure.denominator)
+                _summed(counts, axes, side, limits)
+                for side in (figure.numerator, figure.denominator)
             )
             return quotient(
-                above, below, per=figure.per, decimals=figure.decimals, share=figure.share
+                above,
+                below,
+                per=figure.per,
+                decimals=figure.decimals,
+                share=figure.share,
+                limits=limits,
             )
         case OfNumbers():
-            return _of_numbers(figure, counts, axes)
+            return _of_numbers(figure, counts, axes, limits)
 
 
 def counted_of(table: DeliveredTable) -> Counted:
@@ -192,7 +206,7 @@ def counted_of(table: DeliveredTable) -> Counted:
         return Counted(table.values, support=table.support)
     # A number that has a mark beside it is a number; what rests on one in brackets gets them too.
     marks = np.where(table.numbered, np.uint8(Mark.NONE), table.marks)
-    support = Support.of(table.values) if table.support is None else table.support
+    support = Support.of(table.values, table.limits) if table.support is None else table.support
     low = table.marks == Mark.LOW_RELIABILITY
     behind = Counted(table.values, marks, support).behind
     small = np.where(low, behind, support.small)
@@ -208,7 +222,9 @@ def notes_of(figure: Computed, axes: Sequence[CountAxis]) -> tuple[Text, ...]:
     return (words.COMPUTED,)
 
 
-def _percentages(figure: Percentages, counts: Counted, axes: Sequence[CountAxis]) -> Figures:
+def _percentages(
+    figure: Percentages, counts: Counted, axes: Sequence[CountAxis], limits: FigureLimits
+) -> Figures:
     index = []
     for axis in axes:
         if axis.variable not in figure.over:
@@ -219,10 +235,12 @@ def _percentages(figure: Percentages, counts: Counted, axes: Sequence[CountAxis]
         index.append(slice(axis.total, axis.total + 1))
     shape = counts.counts.shape
     whole = counts.each(lambda array: np.broadcast_to(array[tuple(index)], shape))
-    return quotient(counts, whole, decimals=figure.decimals, share=True)
+    return quotient(counts, whole, decimals=figure.decimals, share=True, limits=limits)
 
 
-def _summed(counts: Counted, axes: Sequence[CountAxis], side: tuple[Choice, ...]) -> Counted:
+def _summed(
+    counts: Counted, axes: Sequence[CountAxis], side: tuple[Choice, ...], limits: FigureLimits
+) -> Counted:
     """Counts added up over the chosen places; one place alone is the count itself."""
     chosen = {choice.variable: list(choice.places) for choice in side}
     for at, axis in reversed(list(enumerate(axes))):
@@ -232,11 +250,14 @@ def _summed(counts: Counted, axes: Sequence[CountAxis], side: tuple[Choice, ...]
         if max(places) >= len(axis.codes):
             raise SpecError(f"{axis.variable!r} has not the groups that the figures need.")
         counts = _along(counts, at, places)
-        counts = counts.each(lambda array: array[..., 0]) if len(places) == 1 else counts.summed()
+        alone = len(places) == 1
+        counts = counts.each(lambda array: array[..., 0]) if alone else counts.summed(limits)
     return counts
 
 
-def _of_numbers(figure: OfNumbers, counts: Counted, axes: Sequence[CountAxis]) -> Figures:
+def _of_numbers(
+    figure: OfNumbers, counts: Counted, axes: Sequence[CountAxis], limits: FigureLimits
+) -> Figures:
     at = [axis.variable for axis in axes].index(figure.variable)
     places = {code: place for place, code in enumerate(axes[at].codes) if place != axes[at].total}
     # Codes that a condition leaves out are not among the counts.
@@ -247,7 +268,7 @@ def _of_numbers(figure: OfNumbers, counts: Counted, axes: Sequence[CountAxis]) -
     chosen = _along(counts, at, order)
     compute = mean if figure.statistic is Statistic.MEAN else median
     lower, upper = [each.lower for each in classes], [each.upper for each in classes]
-    return compute(chosen, lower, upper, decimals=figure.decimals)
+    return compute(chosen, lower, upper, decimals=figure.decimals, limits=limits)
 
 
 def _along(counts: Counted, at: int, places: Sequence[int]) -> Counted:

@@ -23,7 +23,8 @@ from sdcensus.model.policy.menu import Menu
 from sdcensus.model.policy.policy import BROKEN_DOWN, Policy
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.schema.variable import Entity
-from sdcensus.model.spec.headings import joined
+from sdcensus.model.sentences import in_every_language, sentence
+from sdcensus.model.spec.headings import entity_text, joined
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.risk.groups.broken_down import GroupNoise
 from sdcensus.risk.groups.shown_cells import KindOfCells, kinds_of_menu, kinds_of_tables
@@ -105,7 +106,8 @@ class AcceptedRisk:
     @property
     def sentence(self) -> str:
         """Who accepted what, for those who look at a publication of the office."""
-        return f"Risk accepted by {self.name} ({', '.join(self.codes)}): {self.reason}"
+        codes = ", ".join(self.codes)
+        return sentence("approve.accepted", name=self.name, codes=codes, reason=self.reason)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -154,12 +156,11 @@ class GateReport(Confidential):
         """What tables break down that must deliver every cell, and the advice; else empty."""
         if not self.excused:
             return ""
-        units = joined([risk.of.plural for risk in self.excused])
-        return (
-            f"{units}: the programme must deliver every cell, so what its tables break down does"
-            " not keep the plan from being published. Swap records before the tables are made, and"
-            " tell readers that it was done."
+        kinds = [risk.of for risk in self.excused]
+        units = in_every_language(
+            lambda language: joined([entity_text(of, language) for of in kinds], language)
         )
+        return sentence("recommend.plan_looks.excuse", units=units)
 
 
 def risks_of_menus(

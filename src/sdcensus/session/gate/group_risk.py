@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.policy.policy import BROKEN_DOWN
 from sdcensus.model.progress import Progress, no_progress
-from sdcensus.model.quantities import share_text
+from sdcensus.model.quantities import decimal_text, share_text
 from sdcensus.model.schema.variable import Entity
+from sdcensus.model.sentences import in_every_language, in_language, sentence, speak
+from sdcensus.model.spec.headings import entity_text, entity_words
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.report.assessment.broken_down import broken_down_lines, help_line
 from sdcensus.risk.groups.broken_down import MOST_WORK, BrokenDown, GroupNoise
@@ -60,17 +63,19 @@ class PlanLooks(Confidential):
     @property
     def sentence(self) -> str:
         """The figure in words."""
-        head = (
-            f"{self.of.plural}: all tables together are worth {self.looks.looks:,.1f} looks at a"
-            f" cell of {self.looks.title}"
+        head = sentence(
+            "recommend.plan_looks.head",
+            units=entity_words(self.of),
+            looks=in_every_language(partial(decimal_text, self.looks.looks, 1)),
+            title=in_every_language(self.looks.title_in),
         )
         if self.chance is None:
-            return f"{head}; cells have no noise of their own that averaging would remove."
-        short = ": the noise falls short of it" if self.short else ""
-        return (
-            f"{head}; averaging them finds its count with a chance of"
-            f" {share_text(self.chance, digits=0)}"
-            f" ({share_text(self.limit, digits=0)} are accepted){short}."
+            return sentence("recommend.plan_looks.unknown", head=head)
+        return sentence(
+            f"recommend.plan_looks.{'short' if self.short else 'chance'}",
+            head=head,
+            chance=in_every_language(partial(share_text, self.chance, digits=0)),
+            limit=in_every_language(partial(share_text, self.limit, digits=0)),
         )
 
 
@@ -119,28 +124,26 @@ def builder_cautions(resolved: Resolved) -> tuple[str, ...]:
     noisy = {of: method for of, method in methods.items() if method.has_own_noise}
     if not noisy or all(budget.met for budget in open_budgets(policy, noisy)):
         return ()
-    return (
-        f"A table builder under the policy {policy.name!r} would stay closed with this noise."
-        " Opened later, with stronger noise, it would change every published number. Choose noise"
-        " for both before the first publication: sdcensus recommend STORE --product"
-        " programme,builder.",
-    )
+    return (sentence("recommend.later.closed", policy=repr(policy.name)),)
 
 
-def small_group_lines(resolved: Resolved) -> Iterator[str]:
+def small_group_lines(resolved: Resolved, language: str | None = None) -> Iterator[str]:
     """What all tables of a plan together give away, in sentences for the office."""
     # The figures of the evaluation: a sample will do where tables are very many.
     measures = measures_of(resolved, most_work=EVALUATION_WORK)
     limit = BROKEN_DOWN if resolved.policy is None else resolved.policy.broken_down
     for plan_looks in looks_of(resolved):
-        yield plan_looks.sentence
+        yield in_language(plan_looks.sentence, language)
     for measure in measures:
-        for line in broken_down_lines(measure, limit):
-            yield f"{measure.of.plural}: {line}"
+        for line in broken_down_lines(measure, limit, language):
+            units = entity_text(measure.of, language)
+            yield speak("assess.left_out.why", language, what=units, why=line)
     excuse = gate_of(resolved).excuse
-    yield from [excuse] if excuse else []
+    yield from [in_language(excuse, language)] if excuse else []
     if measures:
-        helps = help_line(measures, smallest_group_text(resolved.census, measures[0].noise))
+        helps = help_line(
+            measures, smallest_group_text(resolved.census, measures[0].noise), language
+        )
         yield from [helps] if helps else []
 
 

@@ -19,8 +19,8 @@ from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.lock import LOCK_FILE, EventKind, LockEvent, PublicationLock
 from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.schema.schema import CensusInfo
-from sdcensus.model.schema.variable import Entity, Role
-from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.model.schema.variable import Entity
+from sdcensus.model.spec.table_spec import TableSpec, geography_axes
 from sdcensus.session.census.census import Census
 from sdcensus.store.census_store import CensusStore
 from sdcensus.store.registry import Registry
@@ -169,9 +169,7 @@ def by_area(
     """
     if not cells.size:
         return ByArea((), 0, 0)
-    at = next(
-        (at for at, axis in enumerate(spec.axes) if axis.variable.role is Role.GEOGRAPHY), None
-    )
+    at = next(iter(geography_axes(spec)), None)
     names = [EVERYWHERE]
     place = np.zeros(cells.size, dtype=np.int64)
     if at is not None:

@@ -63,7 +63,7 @@ def areas_shown(
     policy: Policy, spec: TableSpec, reasons: Iterable[VerdictReason]
 ) -> tuple[int | None, int | None]:
     """How many areas a table is about, and how many of them these reasons leave."""
-    use = area_use(policy, uses_of(spec))
+    use = next(iter(area_uses(policy, uses_of(spec))), None)
     if use is None or use.axis is None:
         return None, None
     places = np.flatnonzero(about(use.axis, use.chosen)).tolist()
@@ -92,11 +92,11 @@ def name_of(variable: Variable) -> str:
     return label if label == variable.name else f"{label} ({variable.name})"
 
 
-def area_use(policy: Policy, uses: tuple[Use, ...]) -> Use | None:
-    """How a table uses areas: its geography, else its grid."""
+def area_uses(policy: Policy, uses: tuple[Use, ...]) -> tuple[Use, ...]:
+    """How a table uses areas: the main geography first, then others, such as places of work."""
     names = [area.name for area in policy.areas]
     areas = [use for use in uses if use.variable.name in names]
-    return min(areas, key=lambda place: names.index(place.variable.name), default=None)
+    return tuple(sorted(areas, key=lambda place: names.index(place.variable.name)))
 
 
 def _offered(policy: Policy, spec: TableSpec, uses: tuple[Use, ...]) -> Iterator[VerdictReason]:
@@ -157,7 +157,9 @@ def _areas(policy: Policy, uses: tuple[Use, ...]) -> Iterator[VerdictReason]:
         fine = [
             area
             for area in areas
-            if area.variable.name != finest.variable or not _all_coarser(area, limit)
+            # A place of work beside homes is limited by the homes, not by itself.
+            if area is not use
+            and (area.variable.name != finest.variable or not _all_coarser(area, limit))
         ]
         if fine:
             yield VerdictReason(

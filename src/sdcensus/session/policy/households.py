@@ -81,11 +81,13 @@ def tables_of_areas(policy: Policy) -> tuple[TableSpec, ...]:
         if policy.rule_of(variable.name).offered and policy.allowed_levels(variable)
     ]
     areas = [variable for variable in offered if variable in policy.areas]
+    geographies = policy.schema.geographies
     specs = []
     for area in areas:
         place = make_axis(area, policy.allowed_levels(area)[:1], total=True)
         for variable in offered:
-            if variable not in areas:
+            further = area == policy.schema.geography and variable in geographies[1:]
+            if variable not in areas or further:
                 other = make_axis(variable, policy.allowed_levels(variable)[:1], total=True)
                 specs.append(TableSpec(of=Entity.PERSON, axes=(place, other)))
     return tuple(specs)

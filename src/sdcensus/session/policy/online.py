@@ -122,7 +122,8 @@ def show(
         if spec.measure is not Measure.COUNT:
             records = ask_published(published, spec.records, spec)
         further, judged = _by_numbers(policy, spec.records, records, role, rules, published)
-        small_become_c = _small_become_c(records, judged, rules)
+        for own in judged:
+            small_become_c |= _small_become_c(records, own, rules)
         reasons = (*reasons, *further)
     areas, available = areas_shown(policy, spec, reasons)
     verdict = _nothing_left(Verdict(reasons, areas, available))
@@ -183,9 +184,11 @@ def decide(
     reasons = (*asked.reasons, *further)
     areas, available = areas_shown(policy, spec, reasons)
     verdict = _nothing_left(Verdict(reasons, areas, available))
-    if rules.when_sparse is not WhenSparse.C or not judged.sparse.any():
+    sparse = [own for own in judged if own.sparse.any()]
+    if rules.when_sparse is not WhenSparse.C or not sparse:
         return Ruling(verdict)
-    return Ruling(verdict, judged.withheld(judged.sparse), judged.axis is None, rules.below)
+    withheld = tuple(codes for own in sparse for codes in own.withheld(own.sparse))
+    return Ruling(verdict, withheld, any(own.axis is None for own in sparse), rules.below)
 
 
 # ---------------------------------------------------------------------------- published numbers
@@ -198,13 +201,16 @@ def _by_numbers(
     role: str | UserRole,
     rules: OnlineRules,
     published: Publish | None,
-) -> tuple[tuple[VerdictReason, ...], Judgement]:
-    """The reasons that published numbers give, and what they say of each area."""
+) -> tuple[tuple[VerdictReason, ...], tuple[Judgement, ...]]:
+    """The reasons that published numbers give, and what they say of each area.
+
+    Every variable of areas is judged by itself, the main geography first.
+    """
     areas = areas_of(policy, spec, table, published)
-    judged = judge(policy, spec, areas, rules)
+    judged = tuple(judge(policy, spec, own, rules) for own in areas)
     reasons = [
-        *_area_reasons(judged, rules, spec),
-        *_table_reasons(judged, rules, spec),
+        *_together(reason for own in judged for reason in _area_reasons(own, rules, spec)),
+        *_table_reasons(judged[0], rules, spec),
         *_universe_reasons(spec, table, rules, published),
     ]
     also: Callable[[TableSpec], bool] | None = None
@@ -296,6 +302,16 @@ def _area_reasons(
             words="small-population.withheld" if in_axis else "small-population.table",
             values=(("limit", rules.minimum_population or 0), ("units", spec.of.value)),
         )
+
+
+def _together(reasons: Iterable[VerdictReason]) -> Iterable[VerdictReason]:
+    """Reasons that say the same of several variables of areas, as one."""
+    said: dict[tuple[str, bool], VerdictReason] = {}
+    for reason in reasons:
+        other = said.get((reason.words, reason.refuses))
+        withheld = reason.withheld if other is None else (*other.withheld, *reason.withheld)
+        said[reason.words, reason.refuses] = replace(reason, withheld=withheld)
+    return said.values()
 
 
 def _table_reasons(

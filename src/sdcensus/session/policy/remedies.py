@@ -6,7 +6,7 @@ decide, remedies are functions of published numbers and code lists, like the dec
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -15,16 +15,15 @@ import numpy as np
 from sdcensus.model.policy.policy import OnlineRules, Policy, UserRole
 from sdcensus.model.spec.axis import Axis
 from sdcensus.model.spec.headings import joined
-from sdcensus.model.spec.levels_told_apart import uses_of
 from sdcensus.model.spec.table_spec import TableSpec
-from sdcensus.session.policy.code_rules import about, area_use, code_reasons, name_of, passes
+from sdcensus.session.policy.code_rules import about, code_reasons, name_of, passes
 from sdcensus.session.policy.lattice import MOST_VERSIONS, CoarserVersions, changes
 from sdcensus.session.policy.value_rules import (
     Areas,
     Mask,
     below_mean,
     interior_cells,
-    population_spec,
+    population_specs,
     sums_at,
 )
 from sdcensus.session.policy.verdict import (
@@ -227,7 +226,7 @@ def remedies_by_numbers(
     policy: Policy,
     spec: TableSpec,
     role: str | UserRole,
-    areas: Areas,
+    areas: Sequence[Areas],
     rules: OnlineRules,
     also: Callable[[TableSpec], bool] | None = None,
 ) -> tuple[VerdictRemedy, ...]:
@@ -235,27 +234,29 @@ def remedies_by_numbers(
 
     Populations of coarser areas are sums of published ones, so nothing else is looked at.
     """
-    now = judge(policy, spec, areas, rules)
-    shown = _share(now)
+    shown = min(_share(judge(policy, spec, own, rules)) for own in areas)
+    by_name = {own.use.variable.name: own for own in areas if own.use is not None}
 
-    def judgement(version: TableSpec) -> Judgement | None:
-        wanted = population_spec(policy, version)
-        population = sums_at(areas, wanted)
-        if population is None:
-            return None
-        use = area_use(policy, uses_of(version))
-        return judge(policy, version, Areas(use, wanted, population), rules)
+    def judgements(version: TableSpec) -> list[Judgement]:
+        judged = []
+        for use, wanted in population_specs(policy, version):
+            own = areas[0] if use is None else by_name[use.variable.name]
+            population = sums_at(own, wanted)
+            if population is None:
+                return []
+            judged.append(judge(policy, version, Areas(use, wanted, population), rules))
+        return judged
 
     def enough(version: TableSpec, least: float) -> bool:
         if code_reasons(policy, version, role):
             return False
-        judged = judgement(version)
-        if judged is None or judged.table_is_sparse or _share(judged) < least:
+        judged = judgements(version)
+        if not judged or any(own.table_is_sparse or _share(own) < least for own in judged):
             return False
         return also is None or also(version)
 
     def counted(version: TableSpec) -> tuple[int, int] | None:
-        judged = judgement(version)
+        judged = next(iter(judgements(version)), None)
         if judged is None or judged.axis is None:
             return None
         return judged.areas - int((judged.sparse | judged.small).sum()), judged.areas

@@ -23,7 +23,7 @@ from sdcensus.model.published.table import AnyTable, Table
 from sdcensus.model.schema.structural import structural_zeros
 from sdcensus.model.spec.levels_told_apart import Use, unfiltered, uses_of
 from sdcensus.model.spec.table_spec import TableSpec
-from sdcensus.session.policy.code_rules import area_use
+from sdcensus.session.policy.code_rules import area_uses
 
 #: Gives the published table of a specification.
 Publish = Callable[[TableSpec], AnyTable]
@@ -53,12 +53,17 @@ class Areas:
         return int(self.population.reshape(-1)[-1])
 
 
-def population_spec(policy: Policy, spec: TableSpec) -> TableSpec:
-    """The table of the populations that the rules read: areas alone, of everybody."""
+def population_specs(policy: Policy, spec: TableSpec) -> tuple[tuple[Use | None, TableSpec], ...]:
+    """The tables of the populations that the rules read: areas alone, of everybody.
+
+    One for each variable of areas that the table uses, the main geography first; the country as a
+    whole where it uses none.
+    """
     plain = unfiltered(spec)
-    use = area_use(policy, uses_of(spec))
-    axes = () if use is None else (plain.axis(use.variable.name),)
-    return plain.with_axes(axes)
+    uses = area_uses(policy, uses_of(spec))
+    if not uses:
+        return ((None, plain.with_axes(())),)
+    return tuple((use, plain.with_axes((plain.axis(use.variable.name),))) for use in uses)
 
 
 def needed_tables(policy: Policy, spec: TableSpec, rules: OnlineRules) -> tuple[TableSpec, ...]:
@@ -66,7 +71,7 @@ def needed_tables(policy: Policy, spec: TableSpec, rules: OnlineRules) -> tuple[
     needed = []
     sizes = (rules.mean_cell_size, rules.mean_cell_size_of_table, rules.minimum_population)
     if any(size is not None for size in sizes):
-        needed.append(population_spec(policy, spec))
+        needed += [wanted for _, wanted in population_specs(policy, spec)]
     if rules.ones is not None or rules.ones_and_twos is not None:
         needed.append(unfiltered(spec))
     everything, totals = spec.universe.everything, all(axis.total for axis in spec.axes)
@@ -77,14 +82,18 @@ def needed_tables(policy: Policy, spec: TableSpec, rules: OnlineRules) -> tuple[
 
 def areas_of(
     policy: Policy, spec: TableSpec, table: AnyTable | None, published: Publish | None
-) -> Areas:
-    """The published populations of the areas of a table; from the table itself, if it is given."""
-    wanted = population_spec(policy, spec)
-    use = area_use(policy, uses_of(spec))
-    values = None if table is None else _population_in(table, wanted)
-    if values is None:
-        values = _values(ask_published(published, wanted, spec))
-    return Areas(use, wanted, values)
+) -> tuple[Areas, ...]:
+    """The published populations of the areas of a table; from the table itself, if it is given.
+
+    Those of the main geography come first.
+    """
+    areas = []
+    for use, wanted in population_specs(policy, spec):
+        values = None if table is None else _population_in(table, wanted)
+        if values is None:
+            values = _values(ask_published(published, wanted, spec))
+        areas.append(Areas(use, wanted, values))
+    return tuple(areas)
 
 
 def universe_population(spec: TableSpec, table: AnyTable | None, published: Publish | None) -> int:

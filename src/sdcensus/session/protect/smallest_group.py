@@ -27,6 +27,7 @@ from sdcensus.model.published.protected import Protected
 from sdcensus.model.published.small_groups import NonZeroCells, SparseGroups
 from sdcensus.model.published.table import AnyTable, Mark, SparseTable, Table
 from sdcensus.model.schema.variable import Entity
+from sdcensus.model.sentences import sentence
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.model.spec.universe import universe_of
 from sdcensus.model.text import Text
@@ -120,21 +121,10 @@ class GroupClaim(Confidential):
     def sentence(self) -> str:
         """The claim in words; confidential."""
         if self.adds_up:
-            return (
-                f"Groups that are published below {self.smallest} are not broken down. But totals"
-                " are made to add up afterwards, so a number that is not shown is a total less the"
-                " others: nothing is guaranteed. Leave the step out."
-            )
+            return sentence("assess.smallest.adds_up", n=self.smallest)
         if not self.units:
-            return (
-                f"smallest_group = {self.smallest} guarantees nothing: the method can publish a"
-                " single unit as a group of that size. Take a larger one."
-            )
-        return (
-            f"No cell of {self.units} or fewer units is broken down, by any variable or level, and"
-            f" no cell of one private household of up to {self.units} persons. For the office:"
-            " together with the public size of the smallest group this tells the largest change."
-        )
+            return sentence("assess.smallest.nothing", n=self.smallest)
+        return sentence("assess.smallest.claim", n=self.units)
 
 
 def group_claim(method: Method, smallest: int) -> GroupClaim:

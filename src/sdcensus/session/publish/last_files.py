@@ -11,10 +11,13 @@ from typing import Any
 
 from sdcensus._version import __version__
 from sdcensus.formats.write import new_file
+from sdcensus.model.catalogue import LANGUAGES
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.delivery import DeliveredAxis, delivered_axis
 from sdcensus.model.published.table import Mark, Table
+from sdcensus.model.sentences import sentence
+from sdcensus.model.spec.headings import entity_words
 from sdcensus.model.text import Text
 from sdcensus.report.publication.index import evaluation_index
 from sdcensus.report.publication.notes import NotedTable, PublicationNotes, notes_pages
@@ -182,6 +185,8 @@ def _evaluation_pages(resolved: Resolved, products: Sequence[Finished]) -> Mappi
     from sdcensus.report.assessment.sheet import rows_workbook
 
     rows = [row_from_json(number, kept) for number, kept in enumerate(evaluations, start=1)]
+    spoken = [language for language in resolved.output.languages if language in LANGUAGES]
+    language = spoken[0] if spoken else None
     page = evaluation_index(
         rows,
         {product.name: [file.name for file in product.files] for product in products},
@@ -189,10 +194,11 @@ def _evaluation_pages(resolved: Resolved, products: Sequence[Finished]) -> Mappi
         date=resolved.heading.date,
         sheet=SHEET,
         published=_way(folder_of(resolved.office, resolved.publication), resolved.published),
-        groups=tuple(small_group_lines(resolved)),
+        groups=tuple(small_group_lines(resolved, language)),
         guaranteed=_guaranteed(resolved),
+        language=language,
     )
-    return {SHEET: rows_workbook(rows), INDEX: page.encode("utf-8")}
+    return {SHEET: rows_workbook(rows, language), INDEX: page.encode("utf-8")}
 
 
 def _guaranteed(resolved: Resolved) -> list[str]:
@@ -204,7 +210,10 @@ def _guaranteed(resolved: Resolved) -> list[str]:
     claims = {of: group_claim(resolved.method(of), smallest).sentence for of in units}
     if len(set(claims.values())) == 1:
         return [claims[units[0]]]
-    return [f"{of.plural}: {sentence}" for of, sentence in claims.items()]
+    return [
+        sentence("assess.left_out.why", what=entity_words(of), why=claim)
+        for of, claim in claims.items()
+    ]
 
 
 def _way(start: Path, end: Path) -> str:
@@ -219,13 +228,13 @@ def _reader_pages(resolved: Resolved, products: Sequence[Finished]) -> Mapping[s
     """The page for readers, made from what is published."""
     if not resolved.output.notes:
         return {}
-    office = resolved.plan.office
+    office, census = resolved.plan.office, resolved.census.schema.census
     said = [Text.of(note) for product in products for note in product.public["notes"]]
     used = dict.fromkeys(Mark[name] for product in products for name in product.public["marks"])
     own = dict(resolved.heading.signs)
     claims = [resolved.method(of).claims() for of in resolved.units()]
     notes = PublicationNotes(
-        census=str(resolved.census.schema.census.name),
+        census=census.names or Text.of(census.name),
         office=office.name,
         legal_basis=office.legal_basis,
         contact=office.contact,

@@ -317,9 +317,9 @@ class _Planner:
         )
 
 
-def _place_of_axis(axis: Axis) -> tuple[bool, int]:
+def _place_of_axis(axis: Axis) -> tuple[bool, bool, int]:
     """Areas first, as records are sorted by them: their cells then lie one behind the other."""
-    return axis.variable.role is not Role.GEOGRAPHY, -axis.base_size
+    return not axis.variable.main, axis.variable.role is not Role.GEOGRAPHY, -axis.base_size
 
 
 class _Partitions:

@@ -69,7 +69,7 @@ class Facts(Confidential):
         areas: The levels of the main geography that lie in each other, finest first; empty
             without one.
         across: Its other levels, which cut across these.
-        variables: What such units can be tabulated by, areas aside.
+        variables: What such units can be tabulated by, the main areas aside.
         sex, age: Those of them, if they are found.
         measure: What tables should say: weighted counts of a sample. ``None`` where counts of
             records are what everybody expects.
@@ -115,7 +115,7 @@ def facts_of(census: Census, *, measure: Measure | None = None) -> Facts:
     if of is None:
         raise SpecError(f"The store has no {kinds[0].plural}, so there is nothing to recommend.")
     units = sizes[of]
-    places = area_variables(schema)
+    places = main_areas(schema, of)
     variables = tuple(variable for variable in schema.usable(of) if variable not in places)
     levels = areas_of(census, of)
     areas = nested(levels)
@@ -132,10 +132,26 @@ def facts_of(census: Census, *, measure: Measure | None = None) -> Facts:
     )
 
 
+def area_of(schema: Schema, of: Entity) -> Variable | None:
+    """The geography in which units of a kind are counted: the main one, else one of their own."""
+    usable = schema.usable(of)
+    return next((area for area in schema.geographies if area in usable), None)
+
+
+def main_areas(schema: Schema, of: Entity) -> tuple[Variable, ...]:
+    """The areas in which units of a kind are counted, and the grids: what tables are made for.
+
+    Other geographies, such as places of work and of birth, are what such units are tabulated by.
+    """
+    own = area_of(schema, of)
+    others = [area for area in schema.geographies if area != own]
+    return tuple(variable for variable in area_variables(schema) if variable not in others)
+
+
 def areas_of(census: Census, of: Entity) -> tuple[AreaLevel, ...]:
     """The levels of the main geography with the sizes of their areas, finest first."""
-    geography = census.schema.geography
-    if geography is None or geography not in census.schema.usable(of):
+    geography = area_of(census.schema, of)
+    if geography is None:
         return ()
     leaves = census.tabulate(f"{geography.name}-total", of=of).held_for("a list of areas")
     area_levels = []

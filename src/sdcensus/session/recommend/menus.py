@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from sdcensus.errors import SpecError
 from sdcensus.model.policy.menu import finest_first
@@ -23,14 +24,16 @@ from sdcensus.model.policy.policy import (
     menu_of,
 )
 from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.quantities import written_as
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity, Role, Variable
+from sdcensus.model.sentences import in_every_language, sentence
 from sdcensus.risk.looks.budget import LookBudget, look_budgets
 from sdcensus.session.census.census import Census
 from sdcensus.session.gate.tied_units import without_ties
 from sdcensus.session.looks.budget import LIMIT, budget_in, menus_of
 from sdcensus.session.policy.small_codes import with_drafted_decisions
-from sdcensus.session.recommend.facts import AreaLevel, Facts, level_up_to
+from sdcensus.session.recommend.facts import AreaLevel, Facts, level_up_to, main_areas
 from sdcensus.session.recommend.noise import (
     LARGEST_VARIANCE,
     Burden,
@@ -113,9 +116,8 @@ def first_policy(
 
 def _grids(schema: Schema) -> Iterator[VariableRule]:
     """Squares of a grid cut across areas: differences of both would be people."""
-    for variable in area_variables(schema):
-        if variable != schema.geography:
-            yield VariableRule(variable=variable.name, offered=False)
+    for grid in schema.grids:
+        yield VariableRule(variable=grid.variable, offered=False)
 
 
 def builder_menu(facts: Facts, base: Policy, *, alone: bool = True) -> BuilderMenu:
@@ -178,7 +180,7 @@ def _trial(
     base: Policy, facts: Facts, area: AreaLevel | None, dimensions: int, *, narrow: bool
 ) -> _Trial | None:
     """A menu and what it asks for; ``None`` if nothing of the main units would be offered."""
-    policy = opened(base, area, dimensions)
+    policy = opened(base, facts, area, dimensions)
     if facts.of not in menus_of(policy):
         return None
     most = bearable(facts, area, dimensions)
@@ -222,7 +224,7 @@ def _narrowed(trial: _Trial, facts: Facts, most: float) -> _Trial:
         offered = [
             variable.variable
             for variable in menu_of(trial.policy, schema, of=of).variables
-            if variable.variable not in area_variables(schema)
+            if variable.variable not in main_areas(schema, of)
             and variable.variable not in (facts.age, facts.sex)
         ]
         larger = [variable for variable in offered if variable.entity is not of]
@@ -277,19 +279,29 @@ def _with_fewer(
         wanted = needs((budget_in(replace(policy, limits=limits), of=facts.of),))
         yield Rejected(
             _menu_text(number, area),
-            f"it would do with a variance of {wanted.variance:.2g}, but more can be opened; choose"
-            " it if readers need exact counts more than they need combinations",
+            sentence(
+                "recommend.rejected.would_do",
+                variance=in_every_language(partial(written_as, f"{wanted.variance:.2g}")),
+            ),
         )
 
 
-def opened(base: Policy, area: AreaLevel | None, dimensions: int) -> Policy:
-    """The policy for everybody: up to so many variables, and no areas finer than these."""
+def opened(base: Policy, facts: Facts, area: AreaLevel | None, dimensions: int) -> Policy:
+    """The policy for everybody: up to so many variables, and no areas finer than these.
+
+    Further geographies are opened no finer than the main one, where they have its level.
+    """
     rules = {variable.variable: variable for variable in base.variables}
     for variable in area_variables(base.schema):
         old = rules.get(variable.name, VariableRule(variable=variable.name))
-        if area is not None and variable.name == area.variable.name:
-            rules[variable.name] = replace(old, finest_level=area.level.name)
-        else:
+        limit = next(
+            (level for level in variable.levels() if area and level.name == area.level.name), None
+        )
+        if limit is not None and variable.role is Role.GEOGRAPHY:
+            own = variable.level(old.finest_level or None)
+            finest = limit if own.refines(limit) else own
+            rules[variable.name] = replace(old, finest_level=finest.name)
+        elif variable not in facts.variables:
             rules[variable.name] = replace(old, offered=False)
     return replace(
         base,
@@ -315,9 +327,11 @@ def bearable(facts: Facts, area: AreaLevel | None, dimensions: int) -> float:
 
 
 def _menu_text(dimensions: int, area: AreaLevel | None) -> str:
-    finest = "" if area is None else f", areas down to {area.axis}"
-    variables = "1 variable" if dimensions == 1 else f"{dimensions} variables"
-    return f"a builder with tables of up to {variables}{finest}"
+    number = "recommend.one_variable" if dimensions == 1 else "recommend.variables"
+    variables = sentence(number, n=dimensions)
+    if area is None:
+        return sentence("recommend.rejected.menu", variables=variables)
+    return sentence("recommend.rejected.menu_areas", variables=variables, area=area.axis)
 
 
 def _rules(facts: Facts, schema: Schema) -> Iterator[VariableRule]:
@@ -325,7 +339,11 @@ def _rules(facts: Facts, schema: Schema) -> Iterator[VariableRule]:
     coarse = _for_sensitive(facts)
     for variable in facts.variables:
         levels = finest_first(variable.plain_levels)
-        fits = [level for level in levels if facts.units / len(level.codes) >= MEAN_CATEGORY]
+        # Homes by places of work are far sparser: areas of one level times those of another.
+        power = 2 if variable in schema.geographies else 1
+        fits = [
+            level for level in levels if facts.units / len(level.codes) ** power >= MEAN_CATEGORY
+        ]
         finest = fits[0] if fits else levels[-1]
         sensitive = variable.role is Role.SENSITIVE
         rule = VariableRule(

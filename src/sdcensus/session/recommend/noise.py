@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from sdcensus.errors import SpecError
 from sdcensus.methods.perturbation.schemes import STRENGTHS, scheme
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.perturbation.design import PerturbationDesign
 from sdcensus.model.perturbation.table import Lookup, default_lookup
-from sdcensus.model.quantities import share_text
+from sdcensus.model.quantities import decimal_text, share_text, written_as
+from sdcensus.model.sentences import in_every_language, sentence
+from sdcensus.model.text import Text
 from sdcensus.risk.looks.budget import NOT_COVERED, LookBudget
 from sdcensus.risk.looks.chance import (
     ALPHA,
@@ -92,7 +95,8 @@ def noise_for(
         if why is None:
             chosen = candidate.name, design
         else:
-            rejected.append(Rejected(f"the strength {candidate.name}", why))
+            name = sentence("recommend.rejected.strength", name=candidate.name)
+            rejected.append(Rejected(name, why))
     if chosen is None:
         chosen = "", design_for(needs(budgets, limit), blocked=2 if blocking else 0)
     strength, design = chosen
@@ -134,16 +138,15 @@ def _why_not(
     """Why a scheme does not do; ``None`` if it does."""
     chance = recovery_with(looks, design)
     if chance > limit:
-        return (
-            f"all tables together would give a count away with a chance of {share_text(chance)},"
-            " and the"
-            f" limit is {share_text(limit, digits=0)}"
+        return sentence(
+            "recommend.rejected.chance",
+            chance=in_every_language(partial(share_text, chance)),
+            limit=in_every_language(partial(share_text, limit, digits=0)),
         )
     expected = sum(given_away(budget, design) for budget in budgets)
     if expected > ALPHA:
-        return (
-            f"{expected:.2g} sums are expected to give all their parts away, and the limit is"
-            f" {ALPHA:g}"
+        return sentence(
+            "recommend.rejected.sums", sums=_significant(expected, 2), limit=float(ALPHA)
         )
     if not all(needed(budget, limit).met_by(design) for budget in budgets):
         return (
@@ -151,18 +154,23 @@ def _why_not(
             " from the truth as they can be"
         )
     if blocking and design.blocked < 2:
-        return "ones and twos would be seen, and there are too many of them"
+        return sentence("recommend.rejected.small")
     return None
 
 
 def _stronger_than_needed(design: PerturbationDesign, chosen: PerturbationDesign) -> str:
     large = design.tail.rows + design.max_deviation
     other = chosen.tail.rows + chosen.max_deviation
-    return (
-        f"it changes more than is needed: large counts move by"
-        f" {design.mean_absolute_deviation(large):.2f} on average, instead of"
-        f" {chosen.mean_absolute_deviation(other):.2f}"
+    return sentence(
+        "recommend.rejected.stronger",
+        mean=in_every_language(partial(decimal_text, design.mean_absolute_deviation(large), 2)),
+        other=in_every_language(partial(decimal_text, chosen.mean_absolute_deviation(other), 2)),
     )
+
+
+def _significant(figure: float, digits: int) -> Text:
+    """A figure with so many digits, as each language writes it."""
+    return in_every_language(lambda language: written_as(f"{figure:.{digits}g}", language))
 
 
 def _reasons(
@@ -170,29 +178,23 @@ def _reasons(
 ) -> list[str]:
     looks = worst.asked
     chance = recovery_with(looks.looks, design)
-    sentences = [
-        f"{worst.sentence} With this noise, that is the true count in {share_text(chance)} of"
-        " cases; the"
-        f" limit is {share_text(limit, digits=0)}. {NOT_COVERED}"
+    sentences: list[str] = [
+        sentence(
+            "recommend.noise.reason",
+            looks=worst.sentence,
+            chance=in_every_language(partial(share_text, chance)),
+            limit=in_every_language(partial(share_text, limit, digits=0)),
+            not_covered=NOT_COVERED,
+        )
     ]
     if small is None:
-        sentences.append(
-            "No cell of the tables holds anybody, so nothing is said about small counts."
-        )
-    elif shows_none(small):
-        sentences.append(
-            f"{share_text(small, digits=0)} of the filled cells hold one or two units, more than"
-            f" {share_text(SMALL_CELLS, digits=0)}. Readers would take published ones and twos"
-            " for people they can"
-            " find, so none shall be published."
-        )
-    else:
-        sentences.append(
-            f"{share_text(small, digits=0)} of the filled cells hold one or two units, not more"
-            " than"
-            f" {share_text(SMALL_CELLS, digits=0)}, so ones and twos may be seen."
-        )
-    return sentences
+        return [*sentences, sentence("recommend.noise.nobody")]
+    key = "many_small" if shows_none(small) else "few_small"
+    shares = {
+        name: in_every_language(partial(share_text, share, digits=0))
+        for name, share in (("share", small), ("limit", SMALL_CELLS))
+    }
+    return [*sentences, sentence(f"recommend.noise.{key}", **shares)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,11 +218,16 @@ def burden_of(budgets: tuple[LookBudget, ...], most: float, limit: float = LIMIT
     if ratio > 1:
         return Burden(
             ratio,
-            f"{looks:.3g} looks at a cell ask for noise with a variance of {wanted.variance:.3g},"
-            f" and at most {most:.3g} is bearable here",
+            sentence(
+                "recommend.rejected.burden",
+                looks=_significant(looks, 3),
+                variance=_significant(wanted.variance, 3),
+                most=_significant(most, 3),
+            ),
         )
     try:
         design_for(wanted)
     except SpecError:
-        return Burden(ratio, f"no noise withstands {looks:.3g} looks at a cell")
+        why = sentence("recommend.rejected.no_noise", looks=_significant(looks, 3))
+        return Burden(ratio, why)
     return Burden(ratio, "")

@@ -11,7 +11,7 @@ import numpy as np
 
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.plan.plan import PlannedTable
-from sdcensus.model.policy.policy import Policy, UserRole, area_variables
+from sdcensus.model.policy.policy import Policy, UserRole
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity, Variable
 from sdcensus.model.spec.headings import axis_heading, layer_heading, variable_heading
@@ -26,6 +26,7 @@ from sdcensus.session.recommend.facts import (
     areas_of,
     axis_of,
     level_up_to,
+    main_areas,
     nested,
 )
 
@@ -211,10 +212,10 @@ def _wishes(schema: Schema, facts: Facts, policy: Policy, *, crossed: bool) -> I
         beside = [axis for axis in (sex, broad if crossed else None) if axis is not None]
         name = "-".join([variable.name, *(axis[0].name for axis in beside)])
         yield _Wish(name, facts.of, (own, *beside))
-    places = area_variables(schema)
     for kind in (entity.entity for entity in schema.entities):
         if kind is facts.of:
             continue
+        places = main_areas(schema, kind)
         for variable in schema.usable(kind):
             own = _axis(variable, MOST_CODES, policy, kind)
             if own is not None and variable.entity is kind and variable not in places:

@@ -145,11 +145,14 @@ class AskedCells:
     def _all_covered(self) -> Iterator[Covered]:
         """Every two variables besides areas, where they make cells that are worth averaging."""
         areas: list[tuple[Pair, float]] = [(("", ""), 1.0)]
+        geographies = [use.variable for use in self._uses if use.variable.role is Role.GEOGRAPHY]
+        # Further geographies are variables like any other.
+        place = min(geographies, key=lambda variable: not variable.main, default=None)
         others: list[tuple[str, float]] = []
         for use, options in zip(self._uses, self._options, strict=True):
             levels = self.levels[use.variable.name]
             sizes = {pair: levels.size(pair[1]) for pair, _ in options if pair[1]}
-            if use.variable.role is Role.GEOGRAPHY:
+            if use.variable is place:
                 areas += sizes.items()
             elif sizes:
                 others.append((use.variable.name, max(sizes.values())))

@@ -24,6 +24,7 @@ from sdcensus.web.api.requests import (
 )
 from sdcensus.web.api.site import Site, asked_format
 from sdcensus.web.api.telling import AskedTable, link_of
+from sdcensus.web.identity import origin_of
 from sdcensus.web.jobs import Job
 from sdcensus.web.routing import Routes
 
@@ -80,7 +81,9 @@ async def _finished(site: Site, request: Request, text: str, name: str) -> Respo
     if table is None:
         raise not_found("unknown_item", "unknown-name")
     computed = None if table.computed is None and not table.title else table
-    asked = AskedTable(table.question, form, language, computed)
+    origin = origin_of(request.scope, secure=caller.secure)
+    address = _address(text, table.name) if computed else ""
+    asked = AskedTable(table.question, form, language, computed, origin, address)
     later = wants_job(request)
     answered = await answer(site, caller, asked, request=request_id(request), as_job=later)
     if isinstance(answered, Job):
@@ -104,10 +107,14 @@ def _compiled(text: str, schema: Schema, language: str) -> Program:
 
 
 def _told(table: CommandTable, text: str) -> Json:
-    link = urlencode({"program": text, "table": table.name}, quote_via=quote)
     return {
         **table.to_json(),
         "link": link_of(table.question),
         "computed": table.computed is not None,
-        "result": f"/api/v1/commands/table?{link}",
+        "result": _address(text, table.name),
     }
+
+
+def _address(text: str, name: str) -> str:
+    """The address of a table of a program."""
+    return f"/api/v1/commands/table?{urlencode({'program': text, 'table': name}, quote_via=quote)}"

@@ -115,8 +115,8 @@ def _datasets(site: Site, rules: Any, language: str) -> Json:
     census, versions = site.catalogue.census, site.service.versions
     return {
         "census": {
-            "name": census.name,
-            "country": census.country,
+            "name": census.name_in(language),
+            "country": census.country_in(language),
             "reference_date": census.reference_date,
             "languages": list(site.settings.languages),
         },

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import orjson
@@ -149,7 +150,8 @@ def not_found(key: str = "not_found", code: str = "not-found", **values: object)
 
 def busy(key: str = "busy", seconds: int = COME_BACK) -> ApiError:
     """Too much is going on; come back."""
-    return ApiError(503, key, values={"seconds": seconds}, headers=_retry_after(seconds))
+    values = {"seconds": seconds, "until": _until(seconds)}
+    return ApiError(503, key, values=values, headers=_retry_after(seconds))
 
 
 def _written(value: object, language: str) -> object:
@@ -159,7 +161,14 @@ def _written(value: object, language: str) -> object:
 
 def too_many(key: str, wait: int, **values: object) -> ApiError:
     """Somebody has had enough for now."""
-    return ApiError(429, key, values=values, headers=_retry_after(wait))
+    told = {**values, "until": _until(wait)}
+    return ApiError(429, key, values=told, headers=_retry_after(wait))
+
+
+def _until(seconds: int) -> str:
+    """The minute from which on a request may be sent again, for readers in any time zone."""
+    then = datetime.now(UTC) + timedelta(seconds=max(seconds, 1) + 59)
+    return then.strftime("%Y-%m-%d %H:%M UTC")
 
 
 def _retry_after(seconds: int) -> tuple[Header, ...]:

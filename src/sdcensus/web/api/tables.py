@@ -35,7 +35,7 @@ from sdcensus.web.api.requests import (
 from sdcensus.web.api.site import Site, asked_format
 from sdcensus.web.api.telling import TABLES, AskedTable, told_check
 from sdcensus.web.caching import Key, key_of
-from sdcensus.web.identity import Caller, Headers, headers_of
+from sdcensus.web.identity import Caller, Headers, headers_of, origin_of
 from sdcensus.web.jobs import Job
 from sdcensus.web.middleware import App, Receive, Scope, Send
 from sdcensus.web.routing import Routes
@@ -57,7 +57,8 @@ async def _asked_table(site: Site, request: Request, question: Question | None) 
     except Exception as error:
         audit_question(site, caller, error, request_id(request))
         raise
-    asked = AskedTable(question, format_name, language)
+    origin = origin_of(request.scope, secure=caller.secure)
+    asked = AskedTable(question, format_name, language, origin=origin)
     later = wants_job(request)
     answered = await answer(site, caller, asked, request=request_id(request), as_job=later)
     if isinstance(answered, Job):
@@ -197,4 +198,5 @@ def _is_plain(headers: Container[str]) -> bool:
 def _alias(scope: Scope) -> Key:
     """A key for a link as it was written, with what the answer depends on besides."""
     headers = headers_of(scope)
-    return key_of(scope["query_string"], headers.get(b"accept"), headers.get(b"accept-language"))
+    said = [headers.get(name) for name in (b"accept", b"accept-language", b"host")]
+    return key_of(scope["query_string"], *said, headers.get(b"x-forwarded-proto"))

@@ -100,10 +100,13 @@ def _about(answer: Answer, versions: DataVersions, schema: Schema, language: str
     if answer.areas is not None:
         areas = {"all": answer.areas, "available": answer.available}
     assert answer.table is not None
-    parts, weak = None, []
-    if answer.parts is not None:
-        parts = answer.parts.reshape(-1).tolist()
-        weak = np.flatnonzero(counted_of(answer.table).low()).tolist()
+    table = answer.table
+    parts = None if answer.parts is None else answer.parts.reshape(-1).tolist()
+    # Of figures that were computed, the signs say it already.
+    weak = []
+    if not table.decimals:
+        low = counted_of(table).low(table.limits) & table.numbered
+        weak = np.flatnonzero(low).tolist()
     return {
         "question": question.to_json(),
         "link": link_of(question),
@@ -122,6 +125,7 @@ def _about(answer: Answer, versions: DataVersions, schema: Schema, language: str
         "remedies": told_remedies(verdict, question, schema, language),
         "parts": parts,
         "weak": weak,
+        "none_below": table.limits.none_below,
         "example": told_example(answer, language),
         "own_groups": {
             name: [{"label": group.label, "codes": list(group.codes)} for group in groups]
@@ -159,18 +163,30 @@ class AskedTable:
 
     Attributes:
         computed: The table of a program that is computed from the answer, if there is one.
+        origin: Under which address the server was asked, such as ``https://census.example``.
+        address: The path of the table of a program.
     """
 
     question: Question
     format: str
     language: str
     computed: CommandTable | None = None
+    origin: str = ""
+    address: str = ""
+
+    @property
+    def page(self) -> str:
+        """Where somebody who has only the file finds the table again; empty if not known."""
+        if not self.origin:
+            return ""
+        query = link_of(self.question).partition("?")[2]
+        return f"{self.origin}{self.address or f'/?{query}'}"
 
     def key(self, role: UserRole) -> Key:
         """The same for the same answer. Roles have limits of their own, and so other answers."""
-        parts = [role.value, self.question.text, self.format, self.language]
+        parts = [role.value, self.question.text, self.format, self.language, self.origin]
         if self.computed is not None:
-            parts.append(repr(self.computed))
+            parts += [repr(self.computed), self.address]
         return key_of(*parts)
 
 
@@ -189,11 +205,16 @@ def make_entry(
         table = finish(asked.computed, answer.table)
         answer = replace(answer, table=table, parts=None, example=None)
     entry = _entry(service, asked, answer)
+    if answer.table is not None and answer.table.census is not None:
+        linked = replace(answer.table.census, link=asked.page)
+        answer = replace(answer, table=replace(answer.table, census=linked))
     if answer.table is not None:
         progress("writing", 0.0)
         if asked.format == JSON_STAT:
             schema = service.policy.schema
             members = told_answer(answer, service.versions, schema, asked.language)
+            if asked.origin:
+                members["href"] = f"{asked.origin}{asked.address or link_of(asked.question)}"
             # Copied: what orjson returns holds on to the much larger room in which it wrote.
             body = bytes(memoryview(orjson.dumps(members)))
             media_type, filename = "application/json", f"{answer.table.name}.json"

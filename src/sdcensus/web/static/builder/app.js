@@ -6,14 +6,17 @@ import { language, t } from "../shared/texts.js";
 import { axisWords } from "./arrange.js";
 import { readConditions, writeConditions } from "./condition.js";
 import { openPicker } from "./picker.js";
+import { moved } from "./population.js";
 import * as schema from "./schema.js";
 import { readAxis, writeAxis } from "./state.js";
 
 /**
  * @param {{state: import("./state.js").State, onQuestion: (question: any, view?: any) => void,
- *   onView: (view: any) => void}} options
+ *   onView: (view: any) => void, onChange: (sentences: string[]) => void,
+ *   onTrouble: (problem: any, retry: () => void) => void}} options onChange: what a change of the
+ *   population left out or brought back
  */
-export function makeApp({ state, onQuestion, onView }) {
+export function makeApp({ state, onQuestion, onView, onChange, onTrouble }) {
   /** @type {Map<string, string>} */
   const labels = new Map();
   let wanted = ""; // the population that was chosen last
@@ -21,6 +24,8 @@ export function makeApp({ state, onQuestion, onView }) {
     state,
     /** @type {import("./schema.js").Population[]} */
     populations: [],
+    /** What other populations had not. @type {import("./population.js").Left[]} */
+    left: [],
     /** @type {Map<string, import("./schema.js").Variable>} */
     variables: new Map(),
     look: onView,
@@ -247,25 +252,31 @@ export function makeApp({ state, onQuestion, onView }) {
     });
   }
 
-  /** Another population: what it has as well is kept, the rest is left out. */
+  /** Another population: the table follows; what it has not is said, and comes back with the old one. */
   async function changePopulation(of) {
     wanted = of;
-    const list = await schema.variables(of);
-    if (wanted !== of) return; // another one was chosen meanwhile
-    const there = new Map(list.map((one) => [one.name, one]));
-    const { question } = app.state;
-    let by = question.by.filter((one) => there.has(readAxis(one).variable));
-    const conditions = readConditions(question.where ?? "");
-    if (by.length === 0) {
-      const first = list.find((one) => one.kind === "geography") ?? list[0];
-      by = first ? [writeAxis({ variable: first.name, levels: [first.default_level], total: true })] : [];
+    const known = app.variables;
+    let list;
+    try {
+      list = await schema.variables(of);
+    } catch (problem) {
+      if (wanted === of) onTrouble(problem, () => void changePopulation(of));
+      return;
     }
-    onQuestion({
-      ...question,
-      of,
-      by,
-      where: writeConditions((conditions ?? []).filter((one) => there.has(one.variable))),
-    });
+    if (wanted !== of) return; // another one was chosen meanwhile
+    const most = app.populations.find((one) => one.id === of)?.limits.variables ?? Infinity;
+    const next = moved({ question: app.state.question, view: app.state.view }, of, list, app.left, most);
+    app.left = next.left;
+    onQuestion(next.asked.question, next.asked.view);
+    const names = new Map([...known, ...list.map((one) => /** @type {const} */ ([one.name, one]))]);
+    const label = (name) => names.get(name)?.label ?? name;
+    const listed = (parts) => new Intl.ListFormat(language, { type: "conjunction" }).format(parts);
+    const population = app.populations.find((one) => one.id === of)?.label ?? of;
+    const dropped = [...next.dropped.map(label), ...next.text];
+    onChange([
+      ...(dropped.length > 0 ? [t("builder.population.dropped", { population, names: listed(dropped) })] : []),
+      ...(next.returned.length > 0 ? [t("builder.population.returned", { names: listed(next.returned.map(label)) })] : []),
+    ]);
   }
 
   return app;

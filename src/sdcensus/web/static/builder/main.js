@@ -24,12 +24,14 @@ const block = (id) => JSON.parse(document.getElementById(id)?.textContent || "{}
 const page = block("page");
 const start = block("start");
 const state = readAddress(window.location.search) ?? started();
-const app = makeApp({ state, onQuestion, onView });
+const app = makeApp({ state, onQuestion, onView, onChange, onTrouble });
 const progress = progressIn(at("progress"), at("result"));
 const drawVariables = variableFinder(at("variables"), app);
 
 /** @type {any} */
 let shown = null; // the dataset on the page
+/** @type {{question: any, view: any, left: any[]} | null} */
+let answered = null; // what was asked for it
 let population = "";
 const askSoon = debounced(() => void ask(), WAIT);
 
@@ -77,6 +79,7 @@ function onQuestion(question, view = app.state.view) {
 function onView(partial) {
   const before = app.state.view;
   app.state.view = arranged(app.state.question, { ...before, ...partial });
+  if (answered?.question === app.state.question) answered.view = app.state.view;
   remember(!("at" in partial));
   drawPanel();
   if (shown) drawResult();
@@ -92,13 +95,14 @@ async function ask() {
     const [dataset] = await Promise.all([answer, drawKnown().then(app.learnGroups)]);
     if (question !== app.state.question) return;
     shown = dataset;
+    answered = { question, view: app.state.view, left: app.left };
     drawSize(at("size"), dataset.extension?.sdcensus ?? null, app.limits());
     drawResult();
   } catch (error) {
     // A later question has taken its place: what became of this one does not matter.
     if (error instanceof DOMException || question !== app.state.question) return;
     if (!(error instanceof ApiError)) throw error;
-    if (isTrouble(error)) trouble(error);
+    if (isTrouble(error)) trouble(error, again());
     else refuse(error, question);
   }
   progress.end();
@@ -110,15 +114,46 @@ async function damaged(place) {
   throw new ApiError({ code: "bad-question", status: 400, message: t("builder.problem.link"), place });
 }
 
-/** @param {ApiError} error */
-function trouble(error) {
-  if (!shown) fill(at("result"));
-  showTrouble(at("notices"), error, { stays: Boolean(shown), retry: () => void retry() });
+/**
+ * The last table stays, and the panel goes back to what it shows: what was asked for instead is
+ * asked again by a button.
+ * @param {ApiError} error
+ * @param {() => void} retry
+ */
+function trouble(error, retry) {
+  if (shown && answered) {
+    app.state.question = answered.question;
+    app.state.view = arranged(answered.question, answered.view);
+    app.state.broken = null;
+    app.left = answered.left;
+    remember(false);
+    void drawKnown();
+    drawSize(at("size"), shown.extension?.sdcensus ?? null, app.limits());
+  } else fill(at("result"));
+  drawPanel();
+  showTrouble(at("notices"), error, { stays: Boolean(shown), retry });
 }
 
-function retry() {
-  fill(at("notices"));
-  return ask();
+/** What asks once more for what is wanted now. */
+function again() {
+  const { question, view } = app.state;
+  const { left } = app;
+  return () => {
+    app.left = left;
+    onQuestion(question, view);
+  };
+}
+
+/** @param {any} problem @param {() => void} retry */
+function onTrouble(problem, retry) {
+  if (!(problem instanceof ApiError)) throw problem;
+  trouble(problem, retry);
+}
+
+/** What a change of the population left out or brought back. @param {string[]} sentences */
+function onChange(sentences) {
+  if (sentences.length === 0) return;
+  fill(at("notices"), el("p", { class: "notice", role: "status" }, sentences.join(" ")));
 }
 
 /**
@@ -127,7 +162,8 @@ function retry() {
  */
 function refuse(error, question) {
   shown = null;
-  showRefusal(at("result"), { error, texts, onQuestion, onRetry: retry });
+  answered = null;
+  showRefusal(at("result"), { error, texts, onQuestion, onRetry: again() });
   void request.sizes(question).then((found) => {
     if (question === app.state.question) drawSize(at("size"), found, app.limits());
   });

@@ -3,7 +3,8 @@
 
 import { announce } from "../shared/announce.js";
 import { el, fill } from "../shared/dom.js";
-import { plural, t } from "../shared/texts.js";
+import { t } from "../shared/texts.js";
+import { waitText } from "../shared/times.js";
 
 const QUIET = 250; // milliseconds in which most answers come; nothing flickers for them
 const LONG = 2500;
@@ -63,7 +64,7 @@ export function showTrouble(root, error, { stays, retry }) {
         {},
         el("strong", {}, t(`builder.problem.${key}`)),
         stays ? ` ${t("builder.problem.stays")}` : "",
-        wait ? ` ${plural("builder.problem.wait", wait)}` : "",
+        wait ? ` ${waitText(wait)}` : "",
         error.request ? el("small", {}, ` ${t("builder.problem.request", { id: error.request })}`) : "",
       ),
       el("button", { type: "button", class: "button", onclick: retry }, t("builder.problem.retry")),

@@ -1,7 +1,7 @@
 // @ts-check
 // What a chart shows: which dimension runs along it, which makes series, and which kind fits.
 
-import { levelsOf, withoutTotal } from "./dataset.js";
+import { inSeveral, levelsOf, placeOf, withoutTotal } from "./dataset.js";
 import { counted, shared } from "./layout.js";
 
 /**
@@ -80,7 +80,8 @@ export function chartOf(model, view, choice) {
   const allSeries = series ? placesAt(series, level[series.id]) : [-1];
   const ordered = isOrdered(category, places);
   const kinds = ["bar"];
-  if (series) kinds.push("stacked");
+  // One on the other they would count twice what lies in two groups.
+  if (series && inSeveral(model, series).size === 0) kinds.push("stacked");
   if (ordered) kinds.push("line");
   if (ordered && allSeries.length === 2) kinds.push("pyramid");
   const measures = measuresOf(category, series);
@@ -183,7 +184,7 @@ function usualKind(kinds, categories, series, several, category, second) {
   const people = looksLikeAge(category) || sexes;
   if (kinds.includes("pyramid") && categories >= 8 && people) return "pyramid";
   if (kinds.includes("line") && categories >= (several ? 6 : 30)) return "line";
-  return several && series > 3 ? "stacked" : "bar";
+  return several && series > 3 && kinds.includes("stacked") ? "stacked" : "bar";
 }
 
 /**
@@ -199,7 +200,7 @@ function fixedPlaces(model, view, choice, category, series) {
   for (const one of model.dimensions) {
     if (one === category || one === series) continue;
     const asked = choice.fixed?.[one.id] ?? view.at[one.id];
-    fixed[one.id] = asked !== undefined && asked in one.ids ? asked : one.order[0];
+    fixed[one.id] = asked !== undefined && asked in one.ids ? asked : placeOf(one);
   }
   return fixed;
 }

@@ -75,7 +75,8 @@ export function specOf(chart, of) {
     };
   }
   if (chart.kind === "pyramid") {
-    return pyramid(shared, { category, value, colour, tooltip, opacity, format });
+    const most = data.reduce((largest, one) => Math.max(largest, one.value ?? 0), 0);
+    return pyramid(shared, { category, value, colour, tooltip, opacity, format, most });
   }
   const bar = { type: "bar", tooltip: true };
   const steps = chart.kind === "bar" && series.length > 1 ? series.length : 1;
@@ -98,7 +99,9 @@ export function specOf(chart, of) {
 }
 
 /** Two series back to back, the lowest numbers at the foot. @param {any} shared @param {any} of */
-function pyramid(shared, { category, value, colour, tooltip, opacity, format }) {
+function pyramid(shared, { category, value, colour, tooltip, opacity, format, most }) {
+  // One scale for both sides: the same number is as long on the left as on the right.
+  const scale = { domain: [-most, most], nice: true };
   const labelExpr = `format(abs(datum.value), '${format}')`;
   return {
     ...shared,
@@ -111,7 +114,7 @@ function pyramid(shared, { category, value, colour, tooltip, opacity, format }) 
         scale: { paddingInner: 0.12 },
         axis: { ...category.axis, labelOverlap: true },
       },
-      x: { ...value, field: "signed", stack: null, axis: { ...value.axis, labelExpr } },
+      x: { ...value, field: "signed", stack: null, scale, axis: { ...value.axis, labelExpr } },
       color: colour,
       opacity,
       tooltip,
@@ -128,7 +131,8 @@ function rowsOf(chart, of) {
   const style = { language: of.language, decimals: of.model.decimals, share };
   const made = [];
   for (const point of chart.points) {
-    if (point.shown.value === null) continue;
+    // Lines have a gap where there is no number; nothing is drawn there otherwise.
+    if (point.shown.value === null && chart.kind !== "line") continue;
     const category = nameOf(chart.category, point.category, of.label);
     const series = chart.series ? nameOf(chart.series, point.series, of.label) : "";
     const at = chart.seriesPlaces.indexOf(point.series);
@@ -139,7 +143,7 @@ function rowsOf(chart, of) {
       series,
       at,
       value: point.shown.value,
-      signed: at === 0 ? -point.shown.value : point.shown.value,
+      signed: at === 0 ? -Number(point.shown.value) : point.shown.value,
       low: point.shown.low,
       text: [category, series, text].filter(Boolean).join(" · "),
     });

@@ -217,9 +217,16 @@ function describe({ model }, chart) {
   return t("result.chart.description", {
     kind: t(`result.chart.kind_${chart.kind}`),
     title: model.title,
-    measure: measureName(chart, chart.measure),
+    measure: [measureName(chart, chart.measure), ...fixedWords(model, chart)].join(". "),
     n: chart.points.filter((one) => one.shown.value !== null).length,
   });
+}
+
+/** What the whole chart is about, besides its title. @param {Model} model @param {Chart} chart */
+function fixedWords(model, chart) {
+  return model.dimensions
+    .filter((one) => one.id in chart.fixed)
+    .map((one) => t("result.chart.fixed", { dimension: one.label, category: one.labels[chart.fixed[one.id]] }));
 }
 
 /** The figures that are drawn, as a table. @param {any} shown @param {Chart} chart */

@@ -14,6 +14,7 @@
  * @property {number} total place of the total, or -1
  * @property {number[]} order places in the order of reading: total, then each parent and its parts
  * @property {boolean} geo
+ * @property {boolean} chosen whether somebody chose its categories, or made groups of them
  * @property {Set<number>} own places of groups that the user made
  * @property {Set<number>} withheld places that are withheld as a whole
  * @property {number} stride
@@ -24,7 +25,8 @@
  * @property {number | null} value
  * @property {string} sign
  * @property {number} parts how many published values it is a sum of
- * @property {boolean} weak whether it is a sum that no share can rest on
+ * @property {boolean} weak whether figures that rest on it are unreliable, as the server says
+ * @property {boolean} few whether it is too small for anything to be divided by it
  */
 
 /**
@@ -35,6 +37,7 @@
  * @property {string[]} notes
  * @property {string} source
  * @property {string} updated
+ * @property {{country?: string, census?: string, reference_date?: string}} census
  * @property {Map<string, string>} legend meaning of each sign that occurs
  * @property {Dimension[]} dimensions without the measure
  * @property {number} size number of cells
@@ -78,6 +81,7 @@ export function readDataset(dataset, official = () => null) {
   const status = dataset.status;
   const parts = Array.isArray(more.parts) ? more.parts : null;
   const weak = new Set(more.weak ?? []);
+  const least = more.none_below ?? 1;
   return {
     title: dataset.label ?? "",
     unit: unit.label,
@@ -85,6 +89,7 @@ export function readDataset(dataset, official = () => null) {
     notes: [dataset.note ?? []].flat(),
     source: dataset.source ?? "",
     updated: dataset.updated ?? "",
+    census: dataset.extension?.census ?? {},
     legend: legendOf(dataset),
     dimensions,
     size,
@@ -95,6 +100,7 @@ export function readDataset(dataset, official = () => null) {
       sign: typeof status === "string" ? status : (status?.[offset] ?? ""),
       parts: parts ? parts[offset] : 1,
       weak: weak.has(offset),
+      few: Number(values[offset] ?? 0) < least,
     }),
   };
 }
@@ -102,6 +108,33 @@ export function readDataset(dataset, official = () => null) {
 /** Places of all categories but the total, in the order of reading. */
 export function withoutTotal(/** @type {Dimension} */ dimension) {
   return dimension.order.filter((place) => place !== dimension.total);
+}
+
+/**
+ * Where a dimension stands that is not drawn: at its total. Beside categories that somebody chose
+ * the total is that of all others too, so that the first of them is shown; a category that is alone
+ * is what the table is about.
+ * @param {Dimension} dimension
+ */
+export function placeOf(dimension) {
+  const parts = withoutTotal(dimension);
+  const first = dimension.chosen || parts.length === 1 ? parts[0] : undefined;
+  return first ?? dimension.order[0];
+}
+
+/**
+ * Codes that lie in several of the groups that a user made of a dimension.
+ * @param {Model} model
+ * @param {Dimension} dimension
+ * @returns {Set<string>}
+ */
+export function inSeveral(model, dimension) {
+  const seen = new Set();
+  const several = new Set();
+  for (const group of model.more.own_groups?.[dimension.id] ?? []) {
+    for (const code of group.codes) (seen.has(code) ? several : seen).add(code);
+  }
+  return several;
 }
 
 /**
@@ -179,8 +212,10 @@ function dimension(id, found, stride, geo, more, official) {
   const depth = ids.map((_, place) => depthOf(place, parent, total));
   const order = orderOf(parent, total);
   const label = found.label || id;
+  const chosen = [more.question?.codes, more.question?.groups].some((one) => one && id in one);
   return {
-    id, label, ids, codes, labels, parent, depth, level, total, order, geo, own, withheld, stride,
+    id, label, ids, codes, labels, parent, depth, level, total, order, geo, chosen, own, withheld,
+    stride,
   };
 }
 

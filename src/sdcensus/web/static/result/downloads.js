@@ -5,8 +5,10 @@ import { ApiError } from "../shared/api.js";
 import { el, fill } from "../shared/dom.js";
 import { formatNumber, formatPercent } from "../shared/numbers.js";
 import { known, t } from "../shared/texts.js";
+import { waitText } from "../shared/times.js";
 import { finished } from "./jobs.js";
 import { menu } from "./menu.js";
+import { waits } from "./refusal.js";
 
 /**
  * What can be downloaded: a format, or an archive of it where it has several files.
@@ -130,11 +132,12 @@ async function answer(href) {
  */
 export function failure(problem) {
   const code = String(problem?.code ?? "internal").replace(/-/g, "_");
+  const said = waits(problem ?? {}) ? "" : problem?.message;
   const text =
-    problem?.message || t(`result.refusal.${known(`result.refusal.${code}`) ? code : "other"}`);
+    said || t(`result.refusal.${known(`result.refusal.${code}`) ? code : "other"}`);
   const wait = problem?.retryAfter;
   const sentence = /[.!?]$/.test(text) ? text : `${text}.`;
-  return wait ? `${sentence} ${t("result.refusal.wait", { seconds: wait })}` : sentence;
+  return wait ? `${sentence} ${waitText(wait)}` : sentence;
 }
 
 /** @param {HTMLElement} state @param {import("./jobs.js").Job} job @param {string} language */

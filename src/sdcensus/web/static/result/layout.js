@@ -1,7 +1,7 @@
 // @ts-check
 // Which cell stands where: rows, columns and layers of a view, and shares of published totals.
 
-import { LOW } from "./dataset.js";
+import { LOW, placeOf } from "./dataset.js";
 
 /**
  * @typedef {import("./dataset.js").Model} Model
@@ -70,7 +70,7 @@ export function completeView(model, view) {
     const one = /** @type {Dimension} */ (known.get(id));
     const asked = view.at?.[id];
     const there = Number.isInteger(asked) && asked !== undefined && asked in one.ids;
-    at[id] = there ? asked : one.total >= 0 ? one.total : one.order[0];
+    at[id] = there ? asked : placeOf(one);
   }
   return {
     rows, columns, layer, at,
@@ -111,7 +111,7 @@ export function layoutOf(model, view) {
   const whole = show === "row" ? columnTotal : rowTotal;
   return {
     rows, columns, layers, at: view.at, show,
-    divided: lines.some((/** @type {number} */ line) => model.cell(base + line + whole).value === 0),
+    divided: lines.some((/** @type {number} */ line) => isFew(model.cell(base + line + whole))),
     cell: (row, column) => {
       const down = rowOffsets[row];
       const across = columnOffsets[column];
@@ -146,18 +146,6 @@ export function counted(found) {
   return { ...found, low: found.sign === LOW, undefined: false };
 }
 
-// As figures of plans and programs: fixed numbers, which tell nothing about the protection.
-const LOW_BELOW = 10;
-const NONE_BELOW = 3;
-
-/**
- * Whether a share that rests on a published value is unreliable; of sums the server says it.
- * @param {import("./dataset.js").Cell} cell
- */
-function weak(cell) {
-  return cell.sign === LOW || cell.weak || Number(cell.value) < LOW_BELOW;
-}
-
 /**
  * A share to the tenth of a percent, ties to the even one, as plans and programs round it.
  * @param {number} part
@@ -177,15 +165,20 @@ export function roundedShare(part, whole) {
  * @returns {Shown}
  */
 export function shared(found, whole) {
-  const low = weak(found) || weak(whole);
+  const low = found.weak || whole.weak;
   const parts = Math.max(found.parts, whole.parts);
   if (found.value === null) return { ...found, low: false, undefined: false };
   if (whole.value === null) {
     return { value: null, sign: whole.sign, parts, low: false, undefined: false };
   }
-  if (whole.value < NONE_BELOW) return { value: null, sign: "", parts, low: false, undefined: true };
+  if (isFew(whole)) return { value: null, sign: "", parts, low: false, undefined: true };
   const value = roundedShare(found.value, whole.value);
   return { value, sign: found.sign, parts, low, undefined: false };
+}
+
+/** Whether nothing is divided by a number. @param {import("./dataset.js").Cell} cell */
+function isFew(cell) {
+  return cell.value !== null && cell.few;
 }
 
 /** @param {Model} model @param {string} id */

@@ -1,7 +1,7 @@
 // @ts-check
 // What a map shows: a figure for each area, and the classes that colour it.
 
-import { levelsOf, OWN } from "./dataset.js";
+import { inSeveral, levelsOf, OWN, placeOf } from "./dataset.js";
 import { counted, shared } from "./layout.js";
 import { placesAt } from "./chart-data.js";
 
@@ -29,6 +29,13 @@ import { placesAt } from "./chart-data.js";
  */
 
 /**
+ * @typedef {object} Class
+ * @property {number} from the lowest number that lies in it
+ * @property {number} to the highest
+ * @property {number} count how many areas do
+ */
+
+/**
  * @typedef {object} MapData
  * @property {Dimension} dimension
  * @property {string} level
@@ -36,9 +43,10 @@ import { placesAt } from "./chart-data.js";
  * @property {boolean} shares whether shares are possible
  * @property {"count" | "share"} measure
  * @property {"quantile" | "equal"} method
- * @property {{from: number, to: number, count: number}[]} classes from the lowest to the highest
+ * @property {Class[]} classes from the lowest to the highest
  * @property {Area[]} areas
  * @property {Map<string, number>} placeOf place of the area that has a code, for areas and groups
+ * @property {number} several how many areas lie in several groups of the user, and are not drawn
  */
 
 /**
@@ -71,14 +79,16 @@ export function mapOf(model, view, choice) {
   });
   const method = choice.method ?? "quantile";
   const numbers = areas.flatMap((one) => (one.shown.value === null ? [] : [one.shown.value]));
-  const limits = limitsOf(numbers, method, choice.classes ?? 5);
+  // Percentages are shown to the tenth, counts as exactly as they are published.
+  const step = measure === "share" ? 0.001 : 10 ** -model.decimals;
+  const classes = classesOf(numbers, method, choice.classes ?? 5, step);
   for (const one of areas) {
-    if (one.shown.value !== null) one.class = classOf(one.shown.value, limits);
+    if (one.shown.value !== null) one.class = classOf(one.shown.value, classes, step);
   }
   return {
-    dimension, level, fixed, shares, measure, method, areas,
-    classes: classesOf(areas, limits),
+    dimension, level, fixed, shares, measure, method, areas, classes,
     placeOf: codesOf(model, dimension, places),
+    several: inSeveral(model, dimension).size,
   };
 }
 
@@ -101,51 +111,57 @@ function fixedPlaces(others, view, choice) {
     else if (first) {
       fixed[one.id] = one.order.find((place) => place !== one.total) ?? one.order[0];
       first = false;
-    } else fixed[one.id] = one.order[0];
+    } else fixed[one.id] = placeOf(one);
   }
   return fixed;
 }
 
 /**
- * Upper limits of all classes but the last.
+ * The classes of some numbers, from the lowest to the highest: the first begins at the smallest
+ * number, the last ends at the largest, and each begins one step above the end of the one before.
+ * Every number that can be shown lies in exactly one.
  * @param {number[]} numbers
  * @param {string} method
- * @param {number} count
+ * @param {number} count how many classes are wanted; there are fewer where numbers are alike
+ * @param {number} step what two numbers that are written differently differ by at least
+ * @returns {Class[]}
  */
-export function limitsOf(numbers, method, count) {
-  const sorted = [...numbers].sort((a, b) => a - b);
-  const distinct = new Set(sorted).size;
-  const classes = Math.max(1, Math.min(count, 6, distinct));
-  const low = sorted[0];
-  const high = sorted[sorted.length - 1];
-  const limits = [];
-  for (let at = 1; at < classes; at += 1) {
-    const limit =
+export function classesOf(numbers, method, count, step) {
+  // In whole steps: sums of decimal fractions would put a number on a limit to either side of it.
+  const steps = numbers.map((one) => Math.round(one / step)).sort((a, b) => a - b);
+  if (steps.length === 0) return [];
+  const low = steps[0];
+  const high = steps[steps.length - 1];
+  const wanted = Math.max(1, Math.min(count, 6, new Set(steps).size));
+  const ends = [];
+  for (let at = 1; at < wanted; at += 1) {
+    const end =
       method === "equal"
-        ? low + ((high - low) * at) / classes
-        : sorted[Math.ceil((sorted.length * at) / classes) - 1];
-    if (limit < high) limits.push(limit);
+        ? low + Math.floor(((high - low + 1) * at) / wanted) - 1
+        : steps[Math.ceil((steps.length * at) / wanted) - 1];
+    if (end < high && end >= (ends[ends.length - 1] ?? low - 1) + 1) ends.push(end);
   }
-  return [...new Set(limits)];
+  ends.push(high);
+  return ends.map((end, at) => {
+    const begin = at === 0 ? low : ends[at - 1] + 1;
+    const inside = steps.filter((one) => begin <= one && one <= end).length;
+    return { from: begin * step, to: end * step, count: inside };
+  });
 }
 
-/** @param {number} value @param {number[]} limits */
-function classOf(value, limits) {
-  const at = limits.findIndex((limit) => value <= limit);
-  return at < 0 ? limits.length : at;
+/**
+ * The class of a number.
+ * @param {number} value
+ * @param {Class[]} classes
+ * @param {number} step
+ */
+function classOf(value, classes, step) {
+  return classes.findIndex((one) => Math.round(value / step) <= Math.round(one.to / step));
 }
 
-/** What is found in each class. @param {Area[]} areas @param {number[]} limits */
-function classesOf(areas, limits) {
-  const made = [...limits, Infinity].map(() => ({ from: Infinity, to: -Infinity, count: 0 }));
-  for (const one of areas) {
-    if (one.class < 0 || one.shown.value === null) continue;
-    const into = made[one.class];
-    into.from = Math.min(into.from, one.shown.value);
-    into.to = Math.max(into.to, one.shown.value);
-    into.count += 1;
-  }
-  return made;
+/** A code without its level. @param {string} code */
+function plain(code) {
+  return code.slice(code.indexOf(":") + 1);
 }
 
 /** @param {Model} model @param {Dimension} dimension @param {number[]} places */
@@ -156,7 +172,9 @@ function codesOf(model, dimension, places) {
   groups.forEach((group, at) => {
     const place = dimension.ids.indexOf(`${OWN}${at + 1}`);
     if (!places.includes(place)) return;
-    for (const code of group.codes) made.set(code.slice(code.indexOf(":") + 1), place);
+    for (const code of group.codes) made.set(plain(code), place);
   });
+  // The colour of one group would hide that of the other.
+  for (const code of inSeveral(model, dimension)) made.delete(plain(code));
   return made;
 }

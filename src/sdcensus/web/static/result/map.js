@@ -28,6 +28,8 @@ const shapes = new Map();
  */
 export function mapView(shown, chosen) {
   const box = el("div", { class: "r-map" });
+  const areas = shown.model.dimensions.filter((one) => one.geo).map((one) => one.id);
+  let asked = chosen.area !== undefined;
   const show = () => {
     const focused = /** @type {any} */ (document.activeElement)?.dataset?.focus;
     const data = mapOf(shown.model, shown.view, chosen);
@@ -53,8 +55,17 @@ export function mapView(shown, chosen) {
     const drawn = { view: null };
     const point = (/** @type {number} */ at) => drawn.view?.signal("pointed", at).runAsync();
     const change = (/** @type {any} */ part) => {
+      asked = asked || part.area !== undefined;
       Object.assign(chosen, part);
       show();
+    };
+    // Of several geographies the first that has a map, unless somebody asks for another.
+    const other = () => {
+      const next = areas[areas.indexOf(data.dimension.id) + 1];
+      if (asked || next === undefined) return false;
+      chosen.area = next;
+      show();
+      return true;
     };
     fill(
       box,
@@ -68,7 +79,7 @@ export function mapView(shown, chosen) {
       ),
     );
     focusAgain(box, focused);
-    requestAnimationFrame(() => drawMap(place, shown, data, { colours, palette, text, drawn }));
+    requestAnimationFrame(() => drawMap(place, shown, data, { colours, palette, text, drawn, other }));
   };
   show();
   whenThemeChanges(box, show);
@@ -76,12 +87,13 @@ export function mapView(shown, chosen) {
 }
 
 /** @param {HTMLElement} place @param {any} shown @param {MapData} data @param {any} of */
-async function drawMap(place, shown, data, { colours, palette, text, drawn }) {
+async function drawMap(place, shown, data, { colours, palette, text, drawn, other }) {
   let found;
   try {
     found = await shapesOf(shown.model, data);
   } catch (problem) {
     const missing = /** @type {any} */ (problem).status === 404;
+    if (missing && other()) return;
     const words = t(missing ? "result.map.no_shapes" : "result.map.failed");
     fill(place, el("p", { class: "r-empty" }, words));
     return;
@@ -238,6 +250,9 @@ function onPlane(collection) {
  * @param {(part: any) => void} change
  */
 function controls({ model, view }, data, chosen, change) {
+  const areas = model.dimensions.filter((one) => one.geo).map((one) => {
+    return { value: one.id, label: one.label };
+  });
   const measures = [
     { value: "share", label: t("result.map.share") },
     { value: "count", label: t("result.map.count") },
@@ -249,6 +264,10 @@ function controls({ model, view }, data, chosen, change) {
   return el(
     "div",
     { class: "r-controls" },
+    areas.length > 1 &&
+      choice("map-area", t("result.map.areas"), areas, data.dimension.id, (area) =>
+        change({ area, level: undefined, fixed: undefined }),
+      ),
     fixedChoices(model, view, data.fixed, "map", (fixed) => change({ fixed })),
     data.shares &&
       choice("map-measure", t("result.map.measure"), measures, data.measure, (measure) =>
@@ -270,6 +289,7 @@ function messages(data) {
     data.measure === "share" && t("result.show.computed"),
     data.measure === "count" && t("result.map.counts_mislead"),
     gone > 0 && plural("result.map.withheld", gone),
+    data.several > 0 && plural("result.map.in_two", data.several),
   ].filter(Boolean);
   return texts.length > 0 && el("p", { class: "r-message" }, texts.join(" "));
 }
@@ -281,7 +301,8 @@ function legend(data, palette, how) {
   const lines = data.classes.map((one, at) => {
     const [from, to] = [number(one.from), number(one.to)];
     const range = from === to ? from : `${from} – ${to}`;
-    const words = one.count > 0 ? (how.share ? percentText(range) : range) : t("result.map.no_area");
+    const numbers = how.share ? percentText(range) : range;
+    const words = one.count > 0 ? numbers : `${numbers} (${t("result.map.no_area")})`;
     const style = { "background-color": palette[at] };
     return el("li", {}, el("i", { class: "r-swatch", style }), words);
   });
@@ -299,5 +320,10 @@ function legend(data, palette, how) {
 
 /** @param {Model} model @param {MapData} data */
 function describe(model, data) {
-  return t("result.map.description", { title: model.title, n: data.areas.length });
+  const { id } = data.dimension;
+  const about = model.dimensions
+    .filter((one) => one.id !== id && one.id in data.fixed)
+    .map((one) => t("result.chart.fixed", { dimension: one.label, category: one.labels[data.fixed[one.id]] }));
+  const title = [model.title, ...about].join(". ");
+  return t("result.map.description", { title, n: data.areas.length });
 }

@@ -4,6 +4,7 @@
 import { el } from "../shared/dom.js";
 import { formatNumber } from "../shared/numbers.js";
 import { known, plural, t } from "../shared/texts.js";
+import { dayText } from "../shared/times.js";
 import { LOW } from "./dataset.js";
 
 /** @typedef {import("./dataset.js").Model} Model */
@@ -30,7 +31,7 @@ export function notesOf(model, language) {
       el("h3", { id: "result-all-notes-title" }, t("result.notes.all")),
       legendOf(model),
       el("ul", { class: "r-all-notes" }, otherNotes(model).map((one) => el("li", {}, one))),
-      sourceOf(model),
+      sourceOf(model, language),
     ),
   );
 }
@@ -99,16 +100,20 @@ function legendOf(model) {
   ];
 }
 
-/** @param {Model} model */
-function sourceOf(model) {
+/** @param {Model} model @param {string} language */
+function sourceOf(model, language) {
   const versions = Object.entries(model.more.versions ?? {})
     .filter(([name, one]) => one !== null && known(`result.version.${name}`))
     .map(([name, one]) => `${t(`result.version.${name}`)} ${one}`);
-  if (!model.source && versions.length === 0) return null;
+  const { country, census, reference_date: date } = model.census;
+  const about = [census, country, date && t("result.notes.reference_date", { date: dayText(date, language) })];
+  const facts = about.filter(Boolean).join(" · ");
+  if (!model.source && !facts && versions.length === 0) return null;
   return el(
     "p",
     { class: "r-soft" },
     model.source && [t("result.notes.source", { source: model.source }), el("br")],
+    facts && [facts, el("br")],
     versions.length > 0 && [
       t("result.notes.version"),
       " ",
