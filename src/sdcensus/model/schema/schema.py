@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, Self, TypeVar, overload
 
@@ -21,6 +22,10 @@ LARGEST_MODULUS = 1 << 32
 MOST_DIGITS = 9
 #: Below this modulus, an outsider can try out every key.
 COARSE_BELOW = 1 << 16
+
+#: Weights of a census that correct for who was missed are near 1. Records that stand for this many
+#: on average are a sample.
+SAMPLE_WEIGHT = Fraction(3, 2)
 
 
 class Combine(StrEnum):

@@ -15,14 +15,11 @@ from fractions import Fraction
 from sdcensus.errors import Refused
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.policy.policy import Policy
-from sdcensus.model.schema.schema import Schema
+from sdcensus.model.schema.schema import SAMPLE_WEIGHT, Schema
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.table_spec import Measure
 from sdcensus.session.census.census import Census
 
-#: Weights of a census that correct for who was missed are near 1. A record that stands for this
-#: many on average is one of a sample.
-SAMPLE_WEIGHT = Fraction(3, 2)
 #: Tables that a refusal names.
 _MOST_NAMED = 5
 
