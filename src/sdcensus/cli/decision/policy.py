@@ -69,6 +69,7 @@ def check(
     counted in the census. What the rules on published numbers will withhold is not shown.
     """
     from sdcensus.session.census.census import open_store
+    from sdcensus.session.census.sample import unweighted_menu
     from sdcensus.session.gate.tied_units import looks_between_units, tie_lines, ties_in_policy
     from sdcensus.session.policy import conflicts, read_policy
     from sdcensus.session.policy.small_codes import undecided, undecided_lines
@@ -79,7 +80,8 @@ def check(
     output.say(f"{policy} is right.")
     _show_policy(output, read)
     _show_menu(output, read, of, role)
-    ties = tie_lines(ties_in_policy(read))
+    unsaid = unweighted_menu(census, read)
+    ties = (*tie_lines(ties_in_policy(read)), *([unsaid] if unsaid else []))
     if ties:
         output.say("\nTo be changed: serve does not open this", style="bold")
         for line in ties:

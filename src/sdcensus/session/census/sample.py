@@ -115,21 +115,27 @@ def refuse_unweighted_table(census: Census) -> None:
         )
 
 
+def unweighted_menu(census: Census, policy: Policy) -> str:
+    """That answers about a sample would count its records, and nobody says so; else empty."""
+    said = policy.measure or census.schema.census.measure
+    if said is not None or not is_sample(census):
+        return ""
+    return (
+        f"{_SAMPLE} Answers under the policy {policy.name!r} would count records, as if everybody"
+        f' had been asked. Write measure = "weighted" at the top of the policy{_OR_SCHEMA} Whoever'
+        ' means the number of records says so by name there: measure = "count".'
+    )
+
+
 def refuse_unweighted_menu(census: Census, policy: Policy) -> None:
     """Refuse to open a sample to questions whose answers would count its records.
 
     Raises:
         Refused: Its records are a weighted sample, and nobody says what is counted.
     """
-    if policy.measure is not None or census.schema.census.measure is not None:
-        return
-    if is_sample(census):
-        raise Refused(
-            f"{_SAMPLE} Answers under the policy {policy.name!r} would count records, as if"
-            ' everybody had been asked. Write measure = "weighted" at the top of the policy'
-            f"{_OR_SCHEMA} Whoever means the number of records says so by name there: measure ="
-            ' "count".'
-        )
+    unsaid = unweighted_menu(census, policy)
+    if unsaid:
+        raise Refused(unsaid)
 
 
 _SAMPLE = (
