@@ -389,7 +389,10 @@ EFFECTS: dict[str, Effect] = {
         ('code = "HM1"', 'code = "HM1"\nreference_date = 2021-04-01'), way=words
     ),
     "CensusSection.languages": effect(
-        ('languages = ["en", "es"]', 'languages = ["en"]'), way=words
+        ('languages = ["en", "es"]', 'languages = ["en"]'),
+        base=schema(('label = "Married"', 'label = { en = "Married", es = "Casados" }')),
+        way=words,
+        refused="given",
     ),
     "CensusSection.measure": effect(('"count"', '"weighted"'), way=titles),
     # ----------------------------------------------------------------------------------- [files]

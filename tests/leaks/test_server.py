@@ -250,7 +250,8 @@ def ask_everything(place: Place, said: Said, headers: Mapping[str, str] | None =
         ):
             get(f"{API}/{path}?lang={language}")
         post(f"{API}/commands?lang={language}", {"program": PROGRAM})
-        form = {"en": "csv", "es": "xlsx", "fr": "json-stat", "nl": "px"}[language]
+        forms_by_turn = ("csv", "xlsx", "json-stat", "px")
+        form = forms_by_turn[LANGUAGES.index(language) % len(forms_by_turn)]
         asked = {"program": PROGRAM, "table": "t"}
         post(f"{API}/commands/table?lang={language}&format={form}", asked)
     post(f"{API}/saved", {"name": "mine", "question": QUESTIONS[3]})

@@ -184,6 +184,8 @@ def entity_named(text: str) -> Entity | None:
     Examples:
         >>> entity_named("censo_poblacion_vivienda_hogares"), entity_named("VIV_2017")
         (<Entity.HOUSEHOLD: 'household'>, <Entity.DWELLING: 'dwelling'>)
+        >>> entity_named("hld_pop_2023"), entity_named("ind_2023")
+        (<Entity.HOUSEHOLD: 'household'>, <Entity.PERSON: 'person'>)
     """
     words = set(words_of(text))
     units = {entity: words & known for entity, known in _ENTITIES.items()}

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from typing import Any
 
 from sdcensus.errors import SdcensusError, StoreError
 from sdcensus.model.schema.code_lists import LONGEST_RANGE, grid_codes, range_codes
@@ -41,6 +41,7 @@ from sdcensus.model.schema.variable import (
 )
 from sdcensus.model.text import Text
 from sdcensus.model.vocabulary import Measure
+from sdcensus.store.json_values import checked, listed, optional, string, whole
 
 #: The version of this form; a reader refuses what is newer than itself.
 SCHEMA_VERSION = 2
@@ -48,7 +49,6 @@ SCHEMA_VERSION = 2
 _WITHOUT_UNIVERSES = 1
 
 Json = dict[str, Any]
-Result = TypeVar("Result")
 
 _KINDS = {CodeKind.VALID: 0, CodeKind.NOT_STATED: 1, CodeKind.NOT_APPLICABLE: 2}
 #: What an entry of a code says where it says nothing: code, label, kind, lower and upper bound.
@@ -123,7 +123,7 @@ def schema_from_json(document: Mapping[str, Any]) -> Schema:
         StoreError: It is damaged, or was written by a newer version.
     """
     try:
-        version = _whole(document["version"])
+        version = whole(document["version"])
         if version > SCHEMA_VERSION:
             raise StoreError(
                 "The schema of this store was written by a newer version of sdcensus. Update"
@@ -254,35 +254,12 @@ def _hierarchy_to_json(hierarchy: Hierarchy) -> Json:
 # ---------------------------------------------------------------- reading
 
 
-def _checked(value: object, kind: type[Result]) -> Result:
-    """The value, if it is of that very type."""
-    if type(value) is not kind:
-        raise TypeError(f"{kind.__name__} expected")
-    return value
-
-
-def _string(value: object) -> str:
-    return _checked(value, str)
-
-
-def _whole(value: object) -> int:
-    return _checked(value, int)
-
-
 def _kind_of_unit(value: object) -> Entity:
-    return Entity(_string(value))
+    return Entity(string(value))
 
 
 def _role(value: object) -> Role:
-    return Role(_string(value))
-
-
-def _optional(value: object, read: Callable[[object], Result]) -> Result | None:
-    return None if value is None else read(value)
-
-
-def _list(value: object, read: Callable[[object], Result]) -> tuple[Result, ...]:
-    return tuple(read(item) for item in _checked(value, list))
+    return Role(string(value))
 
 
 def _text(value: object) -> Text:
@@ -290,73 +267,73 @@ def _text(value: object) -> Text:
         return Text()
     if isinstance(value, str):
         return Text((("en", value),))
-    pairs = [_list(pair, _string) for pair in _checked(value, list)]
+    pairs = [listed(pair, string) for pair in checked(value, list)]
     return Text(tuple((language, text) for language, text in pairs))
 
 
 def _schema(document: Mapping[str, Any]) -> Schema:
     census = document["census"]
     keys = document["keys"]
-    grids = _list(document["grids"], _grid)
+    grids = listed(document["grids"], _grid)
     return Schema(
         census=CensusInfo(
-            name=_string(census["name"]),
-            country=_string(census["country"]),
-            code=_list(census["code"], _string),
-            reference_date=_string(census["reference_date"]),
-            languages=_list(census["languages"], _string),
+            name=string(census["name"]),
+            country=string(census["country"]),
+            code=listed(census["code"], string),
+            reference_date=string(census["reference_date"]),
+            languages=listed(census["languages"], string),
             names=_text(census.get("names")),
             countries=_text(census.get("countries")),
             measure=Measure(census["measure"]) if "measure" in census else None,
         ),
-        entities=_list(document["entities"], _entity),
-        variables=_list(document["variables"], lambda variable: _variable(variable, grids)),
+        entities=listed(document["entities"], _entity),
+        variables=listed(document["variables"], lambda variable: _variable(variable, grids)),
         keys=KeyRules(
             scope=KeyScope(keys["scope"]),
             household=HouseholdKey(keys["household"]),
-            reference_person=_string(keys["reference_person"]),
-            space=KeySpace.from_json(_checked(keys["space"], dict)),
-            columns=_list(keys["columns"], _key_column),
+            reference_person=string(keys["reference_person"]),
+            space=KeySpace.from_json(checked(keys["space"], dict)),
+            columns=listed(keys["columns"], _key_column),
         ),
-        impossible=_list(document["impossible"], _impossible),
+        impossible=listed(document["impossible"], _impossible),
         grids=grids,
-        identities=_list(document.get("identities", []), _identity),
-        universes=_list(document.get("universes", []), _universe),
-        roles=_list(document.get("roles", []), _named_role),
+        identities=listed(document.get("identities", []), _identity),
+        universes=listed(document.get("universes", []), _universe),
+        roles=listed(document.get("roles", []), _named_role),
     )
 
 
 def _named_role(value: Any) -> tuple[str, str]:
-    role, name = _list(value, _string)
+    role, name = listed(value, string)
     return role, name
 
 
 def _entity(value: Any) -> EntitySpec:
     return EntitySpec(
         entity=Entity(value["entity"]),
-        id=_list(value["id"], _string),
-        within=_optional(value["within"], _kind_of_unit),
-        link=_list(value["link"], _string),
-        optional=_checked(value["optional"], bool),
-        from_content=_checked(value["from_content"], bool),
-        derived_from=_optional(value["derived_from"], _kind_of_unit),
-        form=_optional(value.get("form"), _form) or IdForm(),
+        id=listed(value["id"], string),
+        within=optional(value["within"], _kind_of_unit),
+        link=listed(value["link"], string),
+        optional=checked(value["optional"], bool),
+        from_content=checked(value["from_content"], bool),
+        derived_from=optional(value["derived_from"], _kind_of_unit),
+        form=optional(value.get("form"), _form) or IdForm(),
     )
 
 
 def _form(value: Any) -> IdForm:
     widths, any_case = value
-    return IdForm(_list(widths, _whole), _checked(any_case, bool))
+    return IdForm(listed(widths, whole), checked(any_case, bool))
 
 
 def _key_column(value: Any) -> tuple[Entity, KeyColumn]:
     entity, column, digits = value
-    return Entity(entity), KeyColumn(_string(column), _optional(digits, _whole))
+    return Entity(entity), KeyColumn(string(column), optional(digits, whole))
 
 
 def _impossible(value: Any) -> Impossible:
     when, label = value
-    return Impossible(_string(when), _text(label))
+    return Impossible(string(when), _text(label))
 
 
 def _identity(value: Any) -> UnitIdentity:
@@ -364,16 +341,16 @@ def _identity(value: Any) -> UnitIdentity:
     return UnitIdentity(
         each=_kind_of_unit(each),
         holds=_kind_of_unit(holds),
-        when=_string(when),
-        times=_whole(times),
+        when=string(when),
+        times=whole(times),
     )
 
 
 def _universe(value: Any) -> DeclaredUniverse:
     name, condition, label, description = value
     return DeclaredUniverse(
-        name=_string(name),
-        condition=_string(condition),
+        name=string(name),
+        condition=string(condition),
         label=_text(label),
         description=_text(description),
     )
@@ -381,53 +358,53 @@ def _universe(value: Any) -> DeclaredUniverse:
 
 def _grid(value: Any) -> GridSpec:
     variable, x, y, epsg, cell, extent = value
-    x_low, y_low, x_high, y_high = _list(extent, _whole)
+    x_low, y_low, x_high, y_high = listed(extent, whole)
     return GridSpec(
-        _string(variable),
-        _string(x),
-        _string(y),
-        _whole(epsg),
-        _whole(cell),
+        string(variable),
+        string(x),
+        string(y),
+        whole(epsg),
+        whole(cell),
         (x_low, y_low, x_high, y_high),
     )
 
 
 def _variable(value: Any, grids: tuple[GridSpec, ...]) -> Variable:
-    entries: Json = _checked(value, dict)
+    entries: Json = checked(value, dict)
     return Variable(
-        name=_string(entries["name"]),
+        name=string(entries["name"]),
         entity=Entity(entries["entity"]),
         codes=_codes(entries.get("codes", []), grids),
-        hierarchies=_list(entries.get("hierarchies", []), _hierarchy),
-        leaf_level=_string(entries.get("leaf_level", "")),
-        level_labels=_list(entries.get("level_labels", []), _level_label),
-        role=_optional(entries.get("role"), _role),
+        hierarchies=listed(entries.get("hierarchies", []), _hierarchy),
+        leaf_level=string(entries.get("leaf_level", "")),
+        level_labels=listed(entries.get("level_labels", []), _level_label),
+        role=optional(entries.get("role"), _role),
         label=_text(entries.get("label")),
         description=_text(entries.get("description")),
         topic=_text(entries.get("topic")),
-        unit=_string(entries.get("unit", "")),
-        continuous=_checked(entries.get("continuous", False), bool),
-        decimals=_whole(entries.get("decimals", 0)),
-        main=_optional(entries.get("main"), lambda value: _checked(value, bool)),
-        map=_string(entries.get("map", "")),
-        imputed=_checked(entries.get("imputed", False), bool),
-        counts=_optional(entries.get("counts"), _kind_of_unit),
-        counts_open=_list(entries.get("counts_open", []), _string),
+        unit=string(entries.get("unit", "")),
+        continuous=checked(entries.get("continuous", False), bool),
+        decimals=whole(entries.get("decimals", 0)),
+        main=optional(entries.get("main"), lambda value: checked(value, bool)),
+        map=string(entries.get("map", "")),
+        imputed=checked(entries.get("imputed", False), bool),
+        counts=optional(entries.get("counts"), _kind_of_unit),
+        counts_open=listed(entries.get("counts_open", []), string),
     )
 
 
 def _level_label(value: Any) -> tuple[str, Text]:
     name, label = value
-    return _string(name), _text(label)
+    return string(name), _text(label)
 
 
 def _codes(value: object, grids: tuple[GridSpec, ...]) -> tuple[Code, ...]:
     codes: list[Code] = []
-    for code in _checked(value, list):
+    for code in checked(value, list):
         if isinstance(code, dict) and "grid" in code:
-            codes += _grid_codes(grids[_whole(code["grid"])])
+            codes += _grid_codes(grids[whole(code["grid"])])
         elif isinstance(code, dict):
-            low, high = _list(code["range"], _whole)
+            low, high = listed(code["range"], whole)
             codes += range_codes(low, high)
         else:
             codes.append(_code(code))
@@ -435,26 +412,26 @@ def _codes(value: object, grids: tuple[GridSpec, ...]) -> tuple[Code, ...]:
 
 
 def _code(value: object) -> Code:
-    entry = _checked(value, list)
-    whole: list[object] = [*entry, *_NO_ENTRY[len(entry) :]]
-    code, label, kind, lower, upper = whole
+    entry = checked(value, list)
+    filled: list[object] = [*entry, *_NO_ENTRY[len(entry) :]]
+    code, label, kind, lower, upper = filled
     return Code(
-        _string(code),
+        string(code),
         _text(label),
-        _KIND_OF[_whole(kind)],
-        _optional(lower, _whole),
-        _optional(upper, _whole),
+        _KIND_OF[whole(kind)],
+        optional(lower, whole),
+        optional(upper, whole),
     )
 
 
 def _hierarchy(value: Any) -> Hierarchy:
-    return Hierarchy(_string(value["name"]), _list(value["levels"], _level))
+    return Hierarchy(string(value["name"]), listed(value["levels"], _level))
 
 
 def _level(value: Any) -> Level:
     return Level(
-        _string(value["name"]),
-        _list(value["codes"], _code),
-        _list(value["group"], _whole),
-        _checked(value.get("universe", False), bool),
+        string(value["name"]),
+        listed(value["codes"], _code),
+        listed(value["group"], whole),
+        checked(value.get("universe", False), bool),
     )

@@ -8,7 +8,9 @@ import pytest
 from typer.main import get_command
 
 from sdcensus.cli.decision import policy
-from sdcensus.errors import DocumentError, OutputError, Refused
+from sdcensus.errors import DocumentError, OutputError, Refused, SpecError
+from sdcensus.formats.perturbation import write_perturbation
+from sdcensus.methods.perturbation.design import design_perturbation
 from tests.cli.conftest import Village
 
 Run = Callable[..., tuple[int, str]]
@@ -72,6 +74,19 @@ def test_check_shows_what_a_policy_allows(run: Run, file: Path, village: Village
     assert "independent look" in looks
     assert re.search(r"true count in [0-9.]+ % of cases; the limit is [0-9]+ %\.", looks)
     assert "It does not cover equal sets of people" in looks
+
+
+def test_check_holds_the_noise_of_a_file_against_the_looks(
+    run: Run, file: Path, village: Village, tmp_path: Path
+) -> None:
+    noise = tmp_path / "noise.csv"
+    write_perturbation(design_perturbation(max_deviation=8, variance=9), noise, "plain")
+    _, by_file = run("check", file, "--store", village.store, "--perturbation", noise)
+    _, medium = run("check", file, "--store", village.store)
+    assert "With the noise of noise.csv, that is the" in " ".join(by_file.split())
+    assert "With the noise CP3, that is the" in " ".join(medium.split())
+    with pytest.raises(SpecError, match="not both"):
+        run("check", file, "--store", village.store, "--perturbation", noise, "--scheme", "CP2")
 
 
 def test_check_lists_mistakes_with_their_lines(run: Run, file: Path, village: Village) -> None:

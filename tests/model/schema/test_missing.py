@@ -50,8 +50,10 @@ def test_variables_without_a_missing_code_get_one_leaf_more_at_every_level() -> 
 
 def test_variables_with_a_missing_code_or_without_codes_stay_as_they_are() -> None:
     changed = with_missing_codes(SCHEMA)
-    for name in ("sex", "income", "name"):
+    for name in ("income", "name"):
         assert changed.variable(name) == SCHEMA.variable(name)
+    # "Not applicable" is no place for a value that nobody can read.
+    assert [code.code for code in changed.variable("sex").codes] == ["1", "2", "8", "_U"]
 
 
 def test_doing_it_twice_changes_nothing_more() -> None:

@@ -27,6 +27,7 @@ from sdcensus.model.vocabulary import UserRole
 if TYPE_CHECKING:
     from sdcensus.model.policy.policy import Policy
     from sdcensus.session.census.census import Census
+    from sdcensus.session.looks.budget import NamedNoise
     from sdcensus.session.policy import Verdict
 
 app = command_group(
@@ -38,6 +39,14 @@ app = command_group(
 
 
 PolicyFile = Annotated[Path, typer.Argument(metavar="POLICY", help="The policy document.")]
+OfferedUnits = Annotated[
+    str | None,
+    typer.Option(
+        "--of",
+        metavar="UNITS",
+        help="What is counted: persons, households ...; persons, or what is offered, if not given.",
+    ),
+]
 RoleOption = Annotated[UserRole, typer.Option("--role", help="Who asks.")]
 NoiseOption = Annotated[
     str | None,
@@ -48,8 +57,21 @@ NoiseOption = Annotated[
     ),
 ]
 
+NoiseFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--perturbation", metavar="FILE", help="The same, by the file of a perturbation table."
+    ),
+]
 
-@app.command("check", epilog=examples("sdcensus policy check policy.toml --store census.store"))
+
+@app.command(
+    "check",
+    epilog=examples(
+        "sdcensus policy check policy.toml --store census.store",
+        "sdcensus policy check policy.toml --store census.store --perturbation noise.csv",
+    ),
+)
 def check(
     policy: PolicyFile,
     store: Annotated[
@@ -58,9 +80,10 @@ def check(
             "--store", metavar="STORE", help="The census that the policy is about, as a store."
         ),
     ],
-    of: Units = "persons",
+    of: OfferedUnits = None,
     role: RoleOption = UserRole.PUBLIC,
     scheme: NoiseOption = None,
+    perturbation: NoiseFile = None,
     quiet: Quiet = False,
 ) -> None:
     """Check a policy against a census; list every mistake with its line, and what it allows.
@@ -71,6 +94,7 @@ def check(
     from sdcensus.session.census.census import open_store
     from sdcensus.session.census.sample import unweighted_menu
     from sdcensus.session.gate.tied_units import looks_between_units, tie_lines, ties_in_policy
+    from sdcensus.session.looks.budget import NamedNoise, menu_lines
     from sdcensus.session.policy import conflicts, read_policy
     from sdcensus.session.policy.small_codes import undecided, undecided_lines
 
@@ -79,6 +103,7 @@ def check(
     read = read_policy(policy, census.schema)
     output.say(f"{policy} is right.")
     _show_policy(output, read)
+    of = of or _main_units(read, role)
     _show_menu(output, read, of, role)
     unsaid = unweighted_menu(census, read)
     ties = (*tie_lines(ties_in_policy(read)), *([unsaid] if unsaid else []))
@@ -96,18 +121,21 @@ def check(
         output.say("\nWorth a look", style="bold")
         for sentence in warnings:
             output.say(f"  {sentence}")
-    _show_looks(output, read, of, role, scheme)
-    _show_groups(output, census, read, of, role, scheme)
-
-
-def _show_looks(
-    output: Output, policy: Policy, of: str, role: UserRole, scheme: str | None
-) -> None:
-    from sdcensus.session.looks.budget import menu_lines, named_noise
-
+    noise = NamedNoise.of(scheme, perturbation)
     output.say("\nLook budget", style="bold")
-    for line in menu_lines(policy, named_noise(scheme), of=of, role=role.value):
+    for line in menu_lines(read, noise, of=of, role=role.value):
         output.say(f"  {line}")
+    _show_groups(output, census, read, of, role, noise)
+
+
+def _main_units(policy: Policy, role: UserRole) -> str:
+    """Persons, or the first units of which anything is offered."""
+    from sdcensus.model.schema.variable import Entity
+    from sdcensus.session.looks.budget import menus_of
+
+    units = list(menus_of(policy, role=role.value))
+    main = Entity.PERSON if Entity.PERSON in units or not units else units[0]
+    return main.plural
 
 
 def _show_groups(
@@ -116,16 +144,14 @@ def _show_groups(
     policy: Policy,
     of: str,
     role: UserRole,
-    scheme: str | None,
+    noise: NamedNoise,
 ) -> None:
     from sdcensus.cli.shared.tables import show_broken_down
     from sdcensus.session.gate.broken_down import broken_down_in_policy
-    from sdcensus.session.looks.budget import named_noise
 
-    noise = named_noise(scheme)
     with Stages(output, "counting what is broken down") as stages:
         broken_down = broken_down_in_policy(
-            census, policy, of=of, role=role.value, perturbation=noise, progress=stages
+            census, policy, of=of, role=role.value, perturbation=noise.perturbation, progress=stages
         )
     show_broken_down(output, census, (broken_down,), policy.broken_down, assumed=noise.name)
 
@@ -278,6 +304,7 @@ def design(
         ),
     ] = None,
     scheme: NoiseOption = None,
+    perturbation: NoiseFile = None,
     confidential: Confidential = False,
     quiet: Quiet = False,
 ) -> None:
@@ -288,6 +315,7 @@ def design(
     person who decides.
     """
     from sdcensus.session.census.census import open_store
+    from sdcensus.session.looks.budget import NamedNoise
     from sdcensus.session.policy import policy_text, read_policy
     from sdcensus.session.policy.design import design as run_design, with_decisions
 
@@ -309,7 +337,8 @@ def design(
     output.say(f"{read.name}: confidential", style="bold")
     for line in lines or ["The policy has no rules of design time."]:
         output.say(line)
-    _show_groups(output, census, read, "persons", UserRole.PUBLIC, scheme)
+    units = _main_units(read, UserRole.PUBLIC)
+    _show_groups(output, census, read, units, UserRole.PUBLIC, NamedNoise.of(scheme, perturbation))
     if out is not None:
         with out.open("x", encoding="utf-8", newline="\n") as file:
             file.write(text)

@@ -81,9 +81,10 @@ def render(answer: Answer, format_name: str, language: str) -> Rendered:
 
     plain = format_name.removesuffix(ZIP_ENDING)
     check_formats([plain])
-    # What stands beside a download explains its own codes. A specification would bring the leaves
-    # of all code lists along, which the API gives to whoever wants them.
-    table = replace(table, spec=None)
+    if len(table_format(plain).endings) > 1:
+        # What stands beside a download explains its own codes. A specification would bring the
+        # leaves of all code lists along, which the API gives to whoever wants them.
+        table = replace(table, spec=None)
     with tempfile.TemporaryDirectory(prefix="sdcensus-") as name:
         paths = write_delivered(
             table, Path(name), formats=(plain,), languages=(language,), labels=True

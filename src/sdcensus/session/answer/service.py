@@ -268,6 +268,7 @@ class TableService(Confidential):
         return reading_facts(
             list(self._methods.values()),
             self.policy.online_for(UserRole.PUBLIC),
+            measure=self.policy.answers,
             smallest_group=self.smallest_group,
             planned=self._planned,
         )

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from sdcensus.documents.policy.document import read_policy
 from sdcensus.errors import SpecError
+from sdcensus.formats.perturbation.read import read_perturbation
 from sdcensus.methods.perturbation.design import LARGEST_DEVIATION, design_perturbation
 from sdcensus.methods.perturbation.schemes import SCHEMES, STRENGTHS, scheme
 from sdcensus.model.confidential import Confidential
@@ -49,6 +50,7 @@ __all__ = [
     "CellLooks",
     "LookBudget",
     "Looks",
+    "NamedNoise",
     "SchemeLooks",
     "budget_in",
     "budget_of_plan",
@@ -134,7 +136,7 @@ def menus_of(policy: Policy, *, role: str | UserRole = UserRole.PUBLIC) -> dict[
 
 def menu_lines(
     policy: Policy,
-    noise: PerturbationDesign,
+    noise: NamedNoise,
     *,
     of: str | Entity = Entity.PERSON,
     role: str | UserRole = UserRole.PUBLIC,
@@ -142,7 +144,7 @@ def menu_lines(
     """The look budget of what a policy opens, against some noise, with what it does not cover."""
     budget = budget_in(policy, of=of, role=role)
     limit = policy.online.recovery or LIMIT
-    chance = recovery_with(budget.asked.looks, noise)
+    chance = recovery_with(budget.asked.looks, noise.perturbation)
     yield (
         f"{budget.sentence} With the noise {noise.name}, that is the true count in"
         f" {share_text(chance)} of"
@@ -241,6 +243,31 @@ def looks_in_policy(
 def named_noise(name: str | None) -> PerturbationDesign:
     """The perturbation of a scheme; of medium strength if none is named."""
     return scheme(name or STRENGTHS["medium"].scheme)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class NamedNoise(Confidential):
+    """Noise with the name under which the office knows it: a scheme, or a file."""
+
+    name: str
+    perturbation: Perturbation
+
+    def __repr__(self) -> str:
+        return f"<NamedNoise {self.name}: confidential>"
+
+    @classmethod
+    def of(cls, name: str | None, file: Path | None) -> NamedNoise:
+        """The noise of a file, or else of a scheme.
+
+        Raises:
+            SpecError: Both are named.
+        """
+        if file is None:
+            design = named_noise(name)
+            return cls(design.name, design)
+        if name is not None:
+            raise SpecError("Name a scheme or a file of noise, not both.")
+        return cls(f"of {file.name}", read_perturbation(file, allow_bias=True))
 
 
 def schemes_against(

@@ -329,10 +329,11 @@ def _hidden(table: Table, hidden: Mask, smallest: int) -> Table:
         table.spec,
         np.where(hidden, 0, table.published),
         np.where(hidden, np.uint8(Mark.NOT_BROKEN_DOWN), flags).astype(np.uint8),
-        (*table.notes, note_for(smallest)),
+        (*table.notes, note_for(smallest, table.spec.measure)),
     )
 
 
-def note_for(smallest: int) -> Text:
-    """What readers are told, with what helps them."""
-    return Text.named("notes.smallest_group").filled(size=str(smallest))
+def note_for(smallest: int, measure: Measure = Measure.COUNT) -> Text:
+    """What readers are told, with what helps them; groups of a sample are small by its records."""
+    of_sample = "_of_sample" if measure is Measure.WEIGHTED else ""
+    return Text.named(f"notes.smallest_group{of_sample}").filled(size=str(smallest))

@@ -9,6 +9,7 @@ from pathlib import Path
 from sdcensus.errors import SdcensusError
 from sdcensus.formats.write import new_file
 from sdcensus.session.guard.run import read_lock
+from sdcensus.session.recommend.recommendation import PERTURBATION_FILE
 from sdcensus.session.start.road import COMMANDS_FILE, SCHEMA_FOLDER, Answers, Road, StartProduct
 
 _HEAD = "# What comes next. Written by sdcensus start, anew each time it is run."
@@ -103,7 +104,10 @@ def _to_published(road: Road, answers: Answers | None) -> Iterator[NextStep]:
             "Read plan and policy, and change them: they are yours. Then check them.",
             (
                 ("sdcensus", "plan", "check", plan),
-                ("sdcensus", "policy", "check", _full(road.policy), "--store", _store(road)),
+                (
+                    *("sdcensus", "policy", "check", _full(road.policy)),
+                    *("--store", _store(road), *_noise(road)),
+                ),
             ),
         )
         yield NextStep(
@@ -114,6 +118,12 @@ def _to_published(road: Road, answers: Answers | None) -> Iterator[NextStep]:
         "Check the files, and attack them as an intruder would.",
         (("sdcensus", "verify", published), ("sdcensus", "attack", published)),
     )
+
+
+def _noise(road: Road) -> tuple[str, ...]:
+    """The noise of the plan, where it is a file."""
+    noise = road.plan.with_name(PERTURBATION_FILE)
+    return ("--perturbation", _full(noise)) if noise.is_file() else ()
 
 
 def _to_builder(road: Road) -> Iterator[NextStep]:
