@@ -172,7 +172,9 @@ def _methods(
             )
         methods[of] = exempting(method, policy)
     check_methods(
-        [TableSpec(of=of, axes=()) for of in methods], census.origin, lambda of: methods[of]
+        [TableSpec(of=of, axes=()).measured(policy.answers, census.schema) for of in methods],
+        census.origin,
+        lambda of: methods[of],
     )
     return methods
 
