@@ -187,6 +187,8 @@ def cautions(
             variance=_significant(variance, 3),
             most=float(LARGEST_VARIANCE),
         )
+    if facts.measure is Measure.WEIGHTED:
+        yield sentence("recommend.caution.weights")
     if facts.units < SMALL_CENSUS:
         yield sentence("recommend.caution.small_census", n=SMALL_CENSUS, units=units)
     if not facts.areas:
