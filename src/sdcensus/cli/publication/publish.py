@@ -193,6 +193,7 @@ def _say(output: Output, report: PublishReport) -> None:
         output.note(f"warning: {warning}")
     for caution in report.cautions:
         output.note(f"caution: {caution}")
-    output.say(f"Check the files with: sdcensus verify {typed(report.published)}")
-    if not report.weighted:  # attacks read counts of records
-        output.say(f"Try to break them with: sdcensus attack {typed(report.published)}")
+    output.say(
+        f"Check the files with: sdcensus verify {typed(report.published)}\n"
+        f"Try to break them with: sdcensus attack {typed(report.published)}"
+    )

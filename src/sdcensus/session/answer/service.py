@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from sdcensus._version import __version__
-from sdcensus.errors import QuestionError, SpecError, told
+from sdcensus.errors import SpecError
 from sdcensus.methods.method import Method
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.policy.policy import Policy, UserRole
@@ -43,7 +43,7 @@ from sdcensus.session.answer.delivery import delivered
 from sdcensus.session.answer.reading import ReadingFacts, reading_facts
 from sdcensus.session.answer.recipe import (
     Compiled,
-    compile_question,
+    compile_offered,
     compile_total,
     verdict_of_shown,
 )
@@ -283,7 +283,7 @@ class TableService(Confidential):
         Raises:
             QuestionError: The question names something that does not exist.
         """
-        compiled = self._compiled(question)
+        compiled = compile_offered(question, self.policy, self._methods)
         limits = self.policy.role(role)
         verdict = ask(self.policy, compiled.spec, role=role, cells=compiled.cells)
         return Checked(
@@ -304,7 +304,7 @@ class TableService(Confidential):
         Raises:
             QuestionError: The question names something that does not exist.
         """
-        return self._compiled(question).watched
+        return compile_offered(question, self.policy, self._methods).watched
 
     def answer(
         self,
@@ -323,7 +323,7 @@ class TableService(Confidential):
         Raises:
             QuestionError: The question names something that does not exist.
         """
-        compiled = self._compiled(question)
+        compiled = compile_offered(question, self.policy, self._methods)
         ruling = self._ruling(compiled, role)
         limits = self.policy.role(role)
         answer = Answer(
@@ -359,21 +359,6 @@ class TableService(Confidential):
             parts=cells.parts,
             example=worked_example(compiled.axes, cells),
         )
-
-    def _compiled(self, question: Question) -> Compiled:
-        """The question against the schema, of units that are offered."""
-        compiled = compile_question(question, self.policy)
-        units = compiled.spec.of
-        if units not in self._methods or not self.policy.counts(units):
-            raise QuestionError(
-                told(
-                    "units.not-offered",
-                    "Tables of {units} are not offered.",
-                    units=units.many,
-                ),
-                place="of",
-            )
-        return compiled
 
     # ------------------------------------------------------------------------------ the policy
 

@@ -76,7 +76,6 @@ class PublishReport(Confidential):
         cautions: What to know before relying on what is published.
         seconds: How long it took.
         unchanged: Whether everything was published already.
-        weighted: Whether no table counts records, so that no attack can be tried.
     """
 
     published: Path
@@ -93,7 +92,6 @@ class PublishReport(Confidential):
     cautions: tuple[str, ...] = ()
     looks: tuple[str, ...] = ()
     unchanged: bool = False
-    weighted: bool = False
 
     def __repr__(self) -> str:
         return f"<PublishReport of {len(self.products)} products: confidential>"
@@ -244,7 +242,6 @@ def publish(
         cautions=(*ahead, *ties, *resolved.cautions()),
         seconds=time.perf_counter() - began,
         looks=tuple(looks.sentence for looks in looks_of(resolved)),
-        weighted=all(spec.measure.value == "weighted" for spec in resolved.specs()),
     )
 
 

@@ -74,6 +74,7 @@ class Facts(Confidential):
         measure: What tables should say: weighted counts of a sample. ``None`` where counts of
             records are what everybody expects.
         stand_for: How many they stand for by their weights; ``None`` where they have none.
+        unsaid: The measure, where the schema does not say it, so that plan and policy have to.
     """
 
     of: Entity
@@ -85,6 +86,7 @@ class Facts(Confidential):
     across: tuple[AreaLevel, ...] = ()
     measure: Measure | None = None
     stand_for: int | None = None
+    unsaid: Measure | None = None
 
     def __repr__(self) -> str:
         return f"<Facts about {self.of.plural}: confidential>"
@@ -129,6 +131,7 @@ def facts_of(census: Census, *, measure: Measure | None = None) -> Facts:
         tuple(level for level in levels if level not in areas),
         measure,
         round(sums[of].weight) if of in sums else None,
+        None if schema.census.measure is measure else measure,
     )
 
 

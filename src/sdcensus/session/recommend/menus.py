@@ -97,7 +97,7 @@ def first_policy(
     policy = Policy(
         name=name,
         schema=schema,
-        measure=None if schema.census.measure else facts.measure,
+        measure=facts.unsaid,
         online=OnlineRules(
             mean_cell_size=MEAN_CELL,
             when_sparse=WhenSparse.WITHHOLD_AREA,

@@ -188,9 +188,7 @@ def recommend(
     wanted = RecommendedProduct.several(product)
     builder = RecommendedProduct.BUILDER in wanted
     progress("looking at areas", 0.0)
-    facts = facts_of(census, measure=None if policy is None else policy.measure)
-    if policy is not None and builder:
-        refuse_unweighted_menu(census, policy)
+    facts = _facts(census, policy, builder=builder)
     name = f"{census.schema.census.name}: {joined(wanted)}"
     base = policy or first_policy(census, facts, name, progress=progress)
     progress("counting looks", 0.0)
@@ -223,10 +221,7 @@ def recommend(
     choice = chosen_noise(census, chosen, specs, budgets, small, proposed=policy is None, menu=menu)
     noise, chosen = choice.noise, choice.policy
     smallest = suggested_smallest_group(census, noise.design.max_deviation)
-    plan = replace(
-        _plan(tables, noise, policy_file, own_group(chosen, smallest)),
-        measure=None if census.schema.census.measure is facts.measure else facts.measure,
-    )
+    plan = _plan(tables, noise, policy_file, own_group(chosen, smallest), facts.unsaid)
     progress("looking ahead", 0.0)
     both = ",".join([*wanted, RecommendedProduct.BUILDER])
     ahead = (
@@ -292,8 +287,20 @@ def own_group(policy: Policy, smallest: int) -> int | None:
     return smallest if of_policy is None or of_policy < smallest else None
 
 
+def _facts(census: Census, policy: Policy | None, *, builder: bool) -> Facts:
+    """What the advice depends on, if the policy of the office says what is counted."""
+    facts = facts_of(census, measure=None if policy is None else policy.measure)
+    if policy is not None and builder:
+        refuse_unweighted_menu(census, policy)
+    return facts
+
+
 def _plan(
-    tables: tuple[TableDesign, ...], noise: Noise, policy_file: Path | None, smallest: int | None
+    tables: tuple[TableDesign, ...],
+    noise: Noise,
+    policy_file: Path | None,
+    smallest: int | None,
+    measure: Measure | None,
 ) -> Plan:
     # The look-up is the usual one of such noise, so nothing has to be said about it.
     settings: tuple[tuple[str, Setting], ...] = (
@@ -301,6 +308,7 @@ def _plan(
     )
     return Plan(
         store="census.store",
+        measure=measure,
         tables=tuple(table.table for table in tables),
         protect=Protection(method="cell-key", settings=settings, smallest_group=smallest),
         policy=PlanPolicy(file=POLICY_FILE if policy_file is None else str(policy_file)),
