@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import xlsxwriter
 from hypothesis import given, strategies as st
 
 from sdcensus.documents.schema.document import read_schema
@@ -217,6 +218,18 @@ def test_labels_of_the_file_become_code_lists(tmp_path: Path) -> None:
         ("NS/NR", CodeKind.NOT_STATED),
         ("Non déclaré", CodeKind.NOT_STATED),
         ("Não sabe", CodeKind.NOT_STATED),
+        ("Não sabe/não respondeu", CodeKind.NOT_STATED),
+        ("Não determinado", CodeKind.NOT_STATED),
+        ("Perdido", CodeKind.NOT_STATED),
+        ("Valor perdido", CodeKind.NOT_STATED),
+        ("Sin dato", CodeKind.NOT_STATED),
+        ("No sabe/No responde", CodeKind.NOT_STATED),
+        ("NSP", CodeKind.NOT_STATED),
+        ("Ne sait pas / non réponse", CodeKind.NOT_STATED),
+        ("En blanco", CodeKind.NOT_STATED),
+        ("Perdido en combate", CodeKind.VALID),
+        ("Pérdida de empleo", CodeKind.VALID),
+        ("No sabe leer", CodeKind.VALID),
         ("Not applicable (under 15)", CodeKind.NOT_APPLICABLE),
         ("No corresponde", CodeKind.NOT_APPLICABLE),
         ("Sans objet", CodeKind.NOT_APPLICABLE),
@@ -488,3 +501,31 @@ def test_each_record_type_of_cspro_is_a_file(tmp_path: Path) -> None:
     sex = schema.variable("p02")
     assert [code.label.show() for code in sex.codes] == ["Male", "Female", "Not stated"]
     assert sex.codes[-1].kind is CodeKind.NOT_STATED
+
+
+def test_sheets_that_speak_of_units_are_files(tmp_path: Path) -> None:
+    path = tmp_path / "recensement.xlsx"
+    with xlsxwriter.Workbook(path) as book:
+        households, persons = book.add_worksheet("Ménages"), book.add_worksheet("Individus")
+        households.write_row(0, 0, ["Numéro ménage", "Type de logement"])
+        persons.write_row(0, 0, ["Numéro ménage", "N° ordre", "Sexe", "Âge"])
+        for at in range(60):
+            households.write_row(at + 1, 0, [at + 1, "Case" if at % 2 else "Maison"])
+            persons.write_row(at + 1, 0, [at + 1, 1, "Masculin" if at % 2 else "Féminin", at])
+        book.add_worksheet("Notes").write(0, 0, "Fait par l'office")
+    schema = drafted(tmp_path, path, language="fr")
+    assert [file.entity for file in schema.files] == [Entity.HOUSEHOLD, Entity.PERSON]
+    assert schema.entity(Entity.PERSON).within is Entity.HOUSEHOLD
+    # A name that is written as words is what readers see.
+    assert schema.variable("type_de_logement").label.show("fr") == "Type de logement"
+    assert dict(schema.roles) == {"age": "âge", "sex": "sexe"}
+
+
+def test_a_code_without_a_label_says_so_in_the_language_of_the_draft(tmp_path: Path) -> None:
+    census = write_csv(tmp_path / "personas.csv", {"id": range(40), "P08": [1, 2] * 19 + [1, 7]})
+    dictionary = tmp_path / "diccionario.csv"
+    rows = "variable,descripción,código,significado\nP08,Sexo,1,Hombre\nP08,Sexo,2,Mujer\n"
+    dictionary.write_text(rows, encoding="utf-8")
+    schema = drafted(tmp_path, census, dictionaries=(dictionary,), language="es")
+    labels = {code.code: code.label.show("es") for code in schema.variable("p08").codes}
+    assert labels["7"] == "(sin etiqueta en el archivo)"

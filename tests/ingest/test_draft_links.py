@@ -197,3 +197,27 @@ def test_what_a_draft_declares_links_what_plain_python_links(
     assert sum(count for _, count in link.matches) == len(expected) == len(people)
     assert report.rows == {H: len(numbers), P: len(people)}
     assert link.alone == missing
+
+
+def test_the_id_of_households_is_the_one_that_persons_name(tmp_path: Path) -> None:
+    """Households have a number in their dwelling, and one of their own that persons name."""
+    dwellings = [{"ID_VIVIENDA": at + 1, "P01": 1} for at in range(45)]
+    households: list[Any] = []
+    persons: list[Any] = []
+    for at in range(90):
+        dwelling, number = at // 2 + 1, at % 2 + 1
+        own = f"{dwelling:08d}{number:02d}"
+        row = {"ID_VIVIENDA": dwelling, "NHOGAR": number, "ID_HOGAR": own, "P11": 1}
+        households.append(row)
+        persons += [{"ID_HOGAR": int(own), "NPER": no, "P08": no, "P09": at} for no in (1, 2)]
+    schema, _ = drafted(
+        tmp_path,
+        write(tmp_path / "viviendas.csv", dwellings),
+        write(tmp_path / "hogares.csv", households),
+        write(tmp_path / "personas.csv", persons),
+    )
+    household = next(unit for unit in schema.entities if unit.entity is Entity.HOUSEHOLD)
+    assert household.id == ("ID_HOGAR",)
+    assert household.within is Entity.DWELLING
+    report = loaded(schema, tmp_path)
+    assert sum(matches(report)[Entity.PERSON, Entity.HOUSEHOLD].values()) == 180

@@ -92,7 +92,13 @@ def test_distances_and_intervals_are_the_measured_ones() -> None:
     given = rows_of(content, "Given away")
     titles = [str(one) for one in given[2]]
     found = [interval for report in REPORTS for interval in report.assessment.intervals]
-    assert [row[titles.index("given away")] for row in given[3:]] == [o.disclosed for o in found]
+    parts = [given for interval in found for given in interval.parts.values()]
+    for heading, figures in (
+        ("given away", [part.disclosed for part in parts]),
+        ("cells that are not empty, exempt ones left out", [part.cells for part in parts]),
+        ("of them with a true count of 1 or 2", [part.small_cells for part in parts]),
+    ):
+        assert [row[titles.index(heading)] for row in given[3:]] == figures
     head, *said = rows_of(content, "Conclusions")[2:]
     assert said[0][3] == "\n".join([REPORTS[0].lead, *REPORTS[0].conclusions])
     for report, row in zip(REPORTS, said, strict=True):
@@ -119,7 +125,7 @@ def test_the_workbook_has_no_holes_and_prints_on_a4() -> None:
             assert 'orientation="landscape"' in xml
             assert 'paperSize="9"' in xml
             assert "Confidential" in xml  # in the footer
-            if "sheet6" not in sheet:  # which only explains words
+            if "sheet7" not in sheet:  # which only explains words
                 assert 'state="frozen"' in xml
 
 

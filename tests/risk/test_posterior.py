@@ -9,6 +9,7 @@ from sdcensus.methods import CellKey, ThresholdRounding
 from sdcensus.methods.perturbation.schemes import SCHEMES, random_rounding, scheme
 from sdcensus.methods.perturbation.sources import per_unit_deviations
 from sdcensus.model.cube.cube import Cube
+from sdcensus.model.cube.parts import TablePart
 from sdcensus.model.cube.sparse_cube import SparseCube, assemble
 from sdcensus.model.published.table import SparseTable, Table
 from sdcensus.risk.posterior import (
@@ -140,20 +141,20 @@ def sparse_and_dense() -> tuple[SparseCube, Cube]:
     return sparse, dense
 
 
-@pytest.mark.parametrize("margins", [False, True])
-def test_sparse_cubes_say_what_dense_ones_say(margins: bool) -> None:
+@pytest.mark.parametrize("part", TablePart)
+def test_sparse_cubes_say_what_dense_ones_say(part: TablePart) -> None:
     sparse, dense = sparse_and_dense()
     method = CellKey(scheme("CP2"), secret=SECRET)
     of_sparse, of_dense = method.protect(sparse).table, method.protect(dense).table
     assert isinstance(of_sparse, SparseTable)
-    expected = posterior_of(scheme("CP2"), dense, margins=margins)
-    found = posterior_of(scheme("CP2"), sparse, margins=margins)
+    expected = posterior_of(scheme("CP2"), dense, part=part)
+    found = posterior_of(scheme("CP2"), sparse, part=part)
     assert found.table() == expected.table()
-    seen = posterior_observed_of(sparse, of_sparse, margins=margins)
-    assert seen.table() == posterior_observed_of(dense, of_dense, margins=margins).table()
-    assert visible_small(of_sparse, margins=margins) == visible_small(of_dense, margins=margins)
-    one = perceived_disclosure(sparse, of_sparse, margins=margins)
-    other = perceived_disclosure(dense, of_dense, margins=margins)
+    seen = posterior_observed_of(sparse, of_sparse, part=part)
+    assert seen.table() == posterior_observed_of(dense, of_dense, part=part).table()
+    assert visible_small(of_sparse, part=part) == visible_small(of_dense, part=part)
+    one = perceived_disclosure(sparse, of_sparse, part=part)
+    other = perceived_disclosure(dense, of_dense, part=part)
     assert (one.seen, one.right, one.true) == (other.seen, other.right, other.true)
 
 
@@ -190,7 +191,7 @@ def test_totals_are_looked_at_if_asked_for() -> None:
     cube = island_cube("area", "sex", people=6)
     table = CellKey(scheme("CP1"), secret=SECRET).protect(cube).table
     assert isinstance(table, Table)
-    whole = visible_small(table, margins=True)
+    whole = visible_small(table, part=TablePart.ALL)
     assert whole.nonzero == np.count_nonzero(table.published)
     assert whole.nonzero > visible_small(table).nonzero
 

@@ -8,16 +8,13 @@ from sdcensus.errors import SpecError
 from sdcensus.methods import CellKey, ThresholdRounding
 from sdcensus.methods.perturbation.schemes import SCHEMES, scheme
 from sdcensus.methods.perturbation.sources import truncated_normal
-from sdcensus.model.measure import MeasureContext
-from sdcensus.model.published.table import Table
+from sdcensus.model.cube.parts import TablePart
 from sdcensus.risk.unperturbed import (
-    UnperturbedMeasure,
     unperturbed_small,
     unperturbed_small_expected,
     unperturbed_small_of,
 )
 from sdcensus.testing.island import SECRET, island_cube
-from tests.utility.made import two_way
 
 
 def test_an_example_by_hand() -> None:
@@ -88,7 +85,7 @@ def test_totals_are_looked_at_if_asked_for() -> None:
     cube = island_cube("area", "sex", people=8)
     table = CellKey(scheme("CP1"), secret=SECRET).protect(cube).table
     few = (cube.count >= 1) & (cube.count <= 2)
-    assert unperturbed_small_of(cube, table, margins=True).cells == few.sum()
+    assert unperturbed_small_of(cube, table, part=TablePart.ALL).cells == few.sum()
     assert unperturbed_small_of(cube, table).cells == few[:7, :2].sum()
 
 
@@ -111,23 +108,3 @@ def test_mistakes_are_refused() -> None:
 
 def test_nothing_is_shown_of_the_result() -> None:
     assert repr(unperturbed_small([1], [1])) == "<Unperturbed: confidential>"
-
-
-def test_its_rows_tell_cells_and_the_people_in_them() -> None:
-    """A one of two is changed, and the two is not: 2 of 3 cells, 3 of 4 persons."""
-    cube = two_way([[1, 1], [2, 5]])
-    published = cube.count.copy()
-    published[0, 0] = 0
-    context = MeasureContext(cube=cube, table=Table(cube.spec, published))
-    measure = UnperturbedMeasure()
-    cells, persons = measure.rows(measure.measure(context), context)
-    assert (cells.value, persons.value) == ("66.7 %", "75.0 %")
-    assert cells.figures == (("share of small that stay", 2 / 3),)
-    assert persons.figures == (("share of their units", 3 / 4),)
-    assert persons.label == "the same, of the persons in them"
-
-
-def test_a_table_without_small_cells_has_no_row() -> None:
-    cube = two_way([[3, 4], [5, 6]])
-    context = MeasureContext(cube=cube, table=Table(cube.spec, cube.count.copy()))
-    assert UnperturbedMeasure().rows(UnperturbedMeasure().measure(context), context) == ()

@@ -88,7 +88,7 @@ def test_the_row_names_variables_with_their_levels() -> None:
     assert columns["number"] == 7
     assert columns["variables"] == "area@parish+district, sex, age@class"
     assert columns["hierarchy levels"] == "2, 1, 1"
-    assert columns["published, without margins: share equal to original"] == 1
+    assert columns["published, without margins: equal to original, share of cells"] == 1
     assert "400" not in repr(row)  # the total
     records = list(row.records())
     assert [(record["stage"], record["margins"]) for record in records] == [

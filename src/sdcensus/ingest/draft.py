@@ -12,6 +12,8 @@ from itertools import chain, count
 from pathlib import Path
 
 from sdcensus.errors import InputError, OutputError
+from sdcensus.ingest.areas.gazetteers import is_gazetteer, read_gazetteer
+from sdcensus.ingest.areas.trees import AreaTree
 from sdcensus.ingest.dictionaries.census_columns import CensusColumns
 from sdcensus.ingest.dictionaries.check import DictionaryCheck, check_dictionary
 from sdcensus.ingest.dictionaries.matching import Matches, match
@@ -21,13 +23,15 @@ from sdcensus.ingest.dictionaries.opening import (
     is_table,
     open_dictionary,
 )
-from sdcensus.ingest.draft_columns import Profile, profiles_of
+from sdcensus.ingest.draft_columns import DraftFile, Profile, profiles_of
 from sdcensus.ingest.draft_links import entity_by_columns, link_files
-from sdcensus.ingest.draft_text import DraftFile, SchemaWriter
+from sdcensus.ingest.draft_text import SchemaWriter
 from sdcensus.ingest.draft_words import entity_named
 from sdcensus.ingest.readers import open_reader
 from sdcensus.ingest.readers.csdb import read_csdb_dictionary
 from sdcensus.ingest.readers.dcf import read_dictionary
+from sdcensus.ingest.readers.excel import sheet_names
+from sdcensus.ingest.readers.files import check_file
 from sdcensus.model.schema.source import (
     FORMAT_OF_ENDING,
     FileFormat,
@@ -58,10 +62,14 @@ class DraftOptions:
 
 @dataclass(frozen=True, slots=True)
 class DraftText:
-    """The text of a first schema and, if there were dictionaries, how they fit the files."""
+    """The text of a first schema and, if there were dictionaries, how they fit the files.
+
+    ``areas`` are files that list areas: they give the levels of the geography.
+    """
 
     text: str
     check: DictionaryCheck | None = None
+    areas: tuple[Path, ...] = ()
 
 
 def draft_schema(
@@ -70,7 +78,8 @@ def draft_schema(
     """Look at census files and write a first schema with its code lists.
 
     Args:
-        paths: The files; those with the same columns are taken as parts of one.
+        paths: The files; those with the same columns are taken as parts of one, and one that lists
+            areas gives the levels of the geography.
         folder_out: Where ``schema.toml``, the folder ``codes`` and the check of dictionaries are
             written. Files that exist already are never overwritten.
         options: How to read the files, as far as it cannot be seen from them.
@@ -84,23 +93,50 @@ def draft_schema(
     options = options or DraftOptions()
     if options.dictionary_columns and not any(map(is_table, options.dictionaries)):
         raise InputError("Columns of a dictionary were named, but no dictionary that is a table.")
+    areas = [path for path in (*paths, *options.dictionaries) if is_gazetteer(path)]
+    paths = [path for path in paths if path not in areas]
+    if not paths:
+        raise InputError(f"{areas[0]} lists areas and holds no records. Name census files as well.")
+    given = tuple(path for path in options.dictionaries if path not in areas)
+    options = replace(options, dictionaries=given)
     opened = _opened(paths, options)
     matches = _described(opened, options)
     files = _named(opened)
     link_files(files)
     if matches is None:
-        writer = SchemaWriter(folder_out, [options.language or "en"])
+        language = options.language or "en"
+        writer = SchemaWriter(folder_out, [language], gazetteer=_gazetteer(areas, language))
         text = writer.schema(files)
         _write_all(folder_out, {SCHEMA_FILE: text, **writer.code_lists})
-        return DraftText(text)
+        return DraftText(text, areas=tuple(areas))
     main = options.language or matches.dictionary.language or "en"
     languages = dict.fromkeys([main, *matches.dictionary.languages])
-    writer = SchemaWriter(folder_out, list(languages), matches.entries)
+    writer = SchemaWriter(
+        folder_out, list(languages), matches.entries, gazetteer=_gazetteer(areas, main)
+    )
     text = writer.schema(files)
     check = check_dictionary(_columns(opened), matches, writer.guesses)
     contents = {SCHEMA_FILE: text, **writer.code_lists, CHECK_FILE: check.text()}
     _write_all(folder_out, contents)
-    return DraftText(text, check)
+    return DraftText(text, check, tuple(areas))
+
+
+def columns_in(path: Path) -> dict[str, tuple[str, ...]]:
+    """The columns of a census file by the title that it has in a draft.
+
+    Raises:
+        InputError: It cannot be read as one.
+    """
+    return {
+        source.record or source.sheet or path.stem: tuple(
+            column.name for column in open_reader(source).columns()
+        )
+        for source in _sources(path, DraftOptions())
+    }
+
+
+def _gazetteer(areas: Sequence[Path], language: str) -> AreaTree | None:
+    return read_gazetteer(areas[0], language) if areas else None
 
 
 # ---------------------------------------------------------------- looking at the files
@@ -116,8 +152,8 @@ def _opened(paths: Sequence[Path], options: DraftOptions) -> list[DraftFile]:
             if twin is not None:
                 twin.source = replace(twin.source, paths=(*twin.source.paths, *source.paths))
             else:
-                title = _free_title(source.record or path.stem, files)
-                files.append(DraftFile(source, title, reader, {}))
+                title = _free_title(source.record or source.sheet or path.stem, files)
+                files.append(DraftFile(source, title, reader, {}, notes=_unread_sheets(source)))
     for file in files:
         file.reader = open_reader(file.source)
         file.profiles = profiles_of(file.reader)
@@ -197,6 +233,14 @@ def _sources(path: Path, options: DraftOptions) -> Iterator[FileSource]:
         sheet=options.sheet,
         layout=options.layout,
     )
+    if form is FileFormat.EXCEL and options.sheet is None:
+        check_file(path, form)
+        speaking = [name for name in sheet_names(path) if entity_named(name) is not None]
+        if len({entity_named(name) for name in speaking}) == len(speaking) > 1:
+            # One workbook for the whole census: a sheet for each kind of unit.
+            for name in speaking:
+                yield replace(source, sheet=name)
+            return
     if form is not FileFormat.CSPRO:
         yield source
         return
@@ -211,6 +255,15 @@ def _sources(path: Path, options: DraftOptions) -> Iterator[FileSource]:
         )
     for record in read_dictionary(source.dictionary, encoding).records:
         yield replace(source, record=record.name)
+
+
+def _unread_sheets(source: FileSource) -> list[str]:
+    """What to say about the sheets of a workbook of which only the first is read."""
+    if source.format is not FileFormat.EXCEL or source.sheet is not None:
+        return []
+    first, *others = sheet_names(source.paths[0])
+    listed = ", ".join(others)
+    return [f"Only the sheet {first!r} is read. There are also: {listed}."] if others else []
 
 
 def _cspro_dictionary(path: Path, dictionaries: Sequence[Path]) -> Path | None:

@@ -14,6 +14,8 @@ import pyarrow.compute as pc
 
 from sdcensus.ingest.draft_words import MISSING_TEXTS
 from sdcensus.ingest.readers import ColumnKind, Reader, SourceColumn
+from sdcensus.model.schema.source import FileSource
+from sdcensus.model.schema.variable import Entity
 
 #: A column with more different values than this is no code list.
 MOST_VALUES = 20_000
@@ -58,6 +60,12 @@ class Profile:
     def name(self) -> str:
         """The name of the column."""
         return self.column.name
+
+    @property
+    def title(self) -> str:
+        """What the column is called: by its label, or by a name that is written as words."""
+        is_words = " " in self.name.strip() or not self.name.isascii()
+        return self.column.label or (self.name.strip() if is_words else "")
 
     @property
     def filled(self) -> int:
@@ -152,6 +160,37 @@ class Profile:
         return self.whole and any(
             len(value) > 1 and value.lstrip("-")[0] == "0" for value in self.values
         )
+
+
+@dataclass(slots=True, eq=False)
+class DraftFile:
+    """One file of the draft, with all that was found out about it.
+
+    Attributes:
+        source, title, reader, profiles: The file, and what its columns hold.
+        entity, name: What its rows are, and what the schema calls it.
+        id, widths, any_case: The columns of the id, how many digits each has where that has to be
+            said, and whether its small and capital letters are the same.
+        holder, link, optional: The file of what holds the rows, the columns that name it, and
+            whether some rows name none.
+        notes, link_notes, form_notes: What the office should check about each.
+    """
+
+    source: FileSource
+    title: str
+    reader: Reader
+    profiles: dict[str, Profile]
+    entity: Entity = Entity.PERSON
+    name: str = ""
+    id: list[str] = field(default_factory=list)
+    widths: list[int] = field(default_factory=list)
+    any_case: bool = False
+    holder: DraftFile | None = None
+    link: list[str] = field(default_factory=list)
+    optional: bool = False
+    notes: list[str] = field(default_factory=list)
+    link_notes: list[str] = field(default_factory=list)
+    form_notes: list[str] = field(default_factory=list)
 
 
 def _all(text: pa.Array, pattern: str) -> bool:

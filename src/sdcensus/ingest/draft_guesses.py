@@ -25,7 +25,7 @@ from sdcensus.ingest.draft_roles import (
     may_be_geography,
     may_identify_a_person,
 )
-from sdcensus.ingest.draft_words import Concept, kind_of_missing_text
+from sdcensus.ingest.draft_words import ABOUT_INTERVIEWS, Concept, kind_of_missing_text, unit_in
 from sdcensus.model.schema.variable import CodeKind, Role
 
 #: Whole numbers with at most so many different values are codes.
@@ -41,7 +41,8 @@ _OFTEN = 3
 _OLDEST = 120
 #: The oldest ages that occur, with which a missing code is compared.
 _LAST_AGES = 5
-_NO_LABEL = "(no label in the file)"
+#: Stands for the label of a code that has none, until it is known in which language to say so.
+NO_LABEL = "\0"
 
 
 @dataclass(slots=True)
@@ -74,7 +75,9 @@ def guess(profile: Profile, *, in_id: bool, geography: bool, in_link: bool = Fal
     """
     about = concepts(profile)
     if not profile.stated:
-        guess = Guess(left_out=True, notes=["The column is empty."])
+        guess = Guess(left_out=True, notes=["it is empty"])
+    elif profile.name in ABOUT_INTERVIEWS and not in_id and not in_link:
+        guess = Guess(left_out=True, notes=["it tells of the interview and not of who was asked"])
     elif geography:
         guess = _classification(profile)
         guess.role = Role.GEOGRAPHY
@@ -207,14 +210,16 @@ def _labelled(profile: Profile, about: set[Concept]) -> Guess:
         for other in others
         if other not in guessed and may_be_shown(other, (counts or {})[other])
     ]
-    codes = {**labels, **dict.fromkeys(sorted(added), _NO_LABEL)}
+    codes = {**labels, **dict.fromkeys(sorted(added), NO_LABEL)}
     guess = Guess(
         codes={**codes, **{value: labels.get(value, "") for value in missing}}, missing=missing
     )
     if not any(code not in missing for code in codes):
         return _identifier("only missing codes have labels; check what this column holds.")
     if added:
-        guess.notes.append(f"some codes have no label in the file: {_NO_LABEL}.")
+        guess.notes.append(
+            "some codes have no label in the file: write what they mean, or correct the records."
+        )
     if len(added) + len(guessed) < len(others):
         guess.notes.append(_LEFT_OUT)
     if guessed:
@@ -238,7 +243,12 @@ _LEFT_OUT = "values that are rare or long were left out: they may be about one p
 
 def _whole_numbers(profile: Profile, about: set[Concept]) -> Guess:
     """A column of whole numbers without labels."""
-    if is_nearly_unique(profile) or (profile.counts is None and Concept.NUMBER in about):
+    numbers_units = unit_in(profile.name) is not None and len(profile.values) > _FEW_NUMBERS
+    if (
+        is_nearly_unique(profile)
+        or numbers_units
+        or (profile.counts is None and Concept.NUMBER in about)
+    ):
         return _identifier(
             "guessed: nearly every row has a number of its own, so it may identify a person."
         )

@@ -15,14 +15,13 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sdcensus.ingest.draft_columns import Profile, counting_members, identifying
+from sdcensus.ingest.draft_columns import DraftFile, Profile, counting_members, identifying
 from sdcensus.ingest.draft_roles import (
     concepts,
     has_own_values,
     may_identify_units,
     may_number_members,
 )
-from sdcensus.ingest.draft_text import DraftFile
 from sdcensus.ingest.draft_words import Concept, abbreviates, compact, core, unit_in
 from sdcensus.ingest.id_parts import MOST_ID_DIGITS, joined, most_digits, plain_texts
 from sdcensus.ingest.readers import ColumnKind
@@ -64,7 +63,8 @@ def link_files(files: Sequence[DraftFile]) -> None:
     for file in sorted(files, key=lambda file: -_ORDER.index(file.entity)):
         larger = [other for other in files if _is_larger(other, file) and other.id]
         for other in sorted(larger, key=lambda other: _ORDER.index(other.entity)):
-            if linker.link(file, other):
+            free = not any(each.holder is other for each in files)
+            if linker.link(file, other) or (free and linker.link_by_another_id(file, other)):
                 break
         file.id = _id_of(file)
     for file in files:
@@ -139,6 +139,24 @@ class _Linker:
         if file.optional:
             file.link_notes.append(f"guessed: some {file.entity.plural} name no {other.entity}.")
         return True
+
+    def link_by_another_id(self, file: DraftFile, other: DraftFile) -> bool:
+        """Whether a file names the units of another by an id that was not taken for theirs.
+
+        Households may have a number in their dwelling and one of their own: persons name the
+        latter, which is the id then.
+        """
+        taken = other.id
+        for name, profile in other.profiles.items():
+            may_be_id = Concept.NUMBER in concepts(profile) and may_identify_units(profile)
+            is_named = name in file.profiles or unit_in(name) is other.entity
+            if not may_be_id or not is_named or not identifying(other.reader, [name]):
+                continue
+            other.id = [name]
+            if self.link(file, other):
+                return True
+        other.id = taken
+        return False
 
     def _tried(self, file: DraftFile, other: DraftFile, columns: tuple[str, ...]) -> _Way:
         """How well some columns name the units of another file."""

@@ -9,7 +9,13 @@ from __future__ import annotations
 import re
 
 from sdcensus.ingest.draft_columns import Profile
-from sdcensus.ingest.draft_words import Concept, concepts_of, is_answer, kind_of_missing_text
+from sdcensus.ingest.draft_words import (
+    Concept,
+    concepts_of,
+    is_answer,
+    is_rural,
+    kind_of_missing_text,
+)
 from sdcensus.model.schema.variable import CodeKind
 
 #: The answers to a question have at most so many codes,
@@ -71,8 +77,25 @@ def may_be_geography(profile: Profile) -> bool:
         concepts(profile) & {Concept.AREA, Concept.ELSEWHERE} == {Concept.AREA}
         and profile.counts is not None
         and profile.filled > 0
-        and (profile.whole or looks_like_codes(profile))
+        and (profile.whole or looks_like_codes(profile) or _are_area_names(profile))
+        and not _tells_town_from_country(profile)
     )
+
+
+def _are_area_names(profile: Profile) -> bool:
+    """Whether areas are written by their names: a few texts, each of which stands in many rows."""
+    counts = profile.counts or {}
+    return (
+        not profile.number
+        and len(counts) * _ROWS_OF_ANSWER <= profile.filled
+        and all(count >= _OFTEN and len(value) <= 60 for value, count in counts.items())
+    )
+
+
+def _tells_town_from_country(profile: Profile) -> bool:
+    """Whether a column called "area" has urban and rural, which are no areas."""
+    labels = [label for _, label in profile.column.value_labels] or list(profile.counts or {})
+    return any(is_rural(label) for label in labels)
 
 
 def may_identify_a_person(profile: Profile, about: set[Concept]) -> bool:

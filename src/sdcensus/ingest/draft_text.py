@@ -7,17 +7,19 @@ import io
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import chain, count
 from pathlib import Path
 
 from sdcensus.documents.schema.universes import universe_lines
 from sdcensus.documents.toml.text import toml, toml_key
+from sdcensus.ingest.areas.draft import DraftAreas, main_geography
+from sdcensus.ingest.areas.trees import AreaTree
 from sdcensus.ingest.dictionaries.entries import DictionaryVariable
 from sdcensus.ingest.dictionaries.ranges import take_over_range
-from sdcensus.ingest.draft_columns import Profile
-from sdcensus.ingest.draft_guesses import Guess, guess, is_weight
-from sdcensus.ingest.draft_roles import concepts, may_be_geography
+from sdcensus.ingest.draft_columns import DraftFile, Profile
+from sdcensus.ingest.draft_guesses import NO_LABEL, Guess, guess, is_weight
+from sdcensus.ingest.draft_roles import concepts
 from sdcensus.ingest.draft_words import (
     AND_OVER,
     PRIVATE_HOUSEHOLDS,
@@ -25,9 +27,8 @@ from sdcensus.ingest.draft_words import (
     is_private_household,
     numbers_persons,
 )
-from sdcensus.ingest.readers import Reader
 from sdcensus.model.schema.schema import SAMPLE_WEIGHT, DeclaredUniverse
-from sdcensus.model.schema.source import FORMAT_OF_ENDING, FileSource
+from sdcensus.model.schema.source import FORMAT_OF_ENDING
 from sdcensus.model.schema.variable import CodeKind, Entity, Role
 from sdcensus.model.text import Text
 from sdcensus.model.vocabulary import Measure
@@ -40,37 +41,6 @@ _DEVICES = re.compile(r"con|prn|aux|nul|com\d|lpt\d")
 _RESERVED = frozenset({"and", "or", "not", "in", "total", "_t"})
 
 
-@dataclass(slots=True, eq=False)
-class DraftFile:
-    """One file of the draft, with all that was found out about it.
-
-    Attributes:
-        source, title, reader, profiles: The file, and what its columns hold.
-        entity, name: What its rows are, and what the schema calls it.
-        id, widths, any_case: The columns of the id, how many digits each has where that has to be
-            said, and whether its small and capital letters are the same.
-        holder, link, optional: The file of what holds the rows, the columns that name it, and
-            whether some rows name none.
-        notes, link_notes, form_notes: What the office should check about each.
-    """
-
-    source: FileSource
-    title: str
-    reader: Reader
-    profiles: dict[str, Profile]
-    entity: Entity = Entity.PERSON
-    name: str = ""
-    id: list[str] = field(default_factory=list)
-    widths: list[int] = field(default_factory=list)
-    any_case: bool = False
-    holder: DraftFile | None = None
-    link: list[str] = field(default_factory=list)
-    optional: bool = False
-    notes: list[str] = field(default_factory=list)
-    link_notes: list[str] = field(default_factory=list)
-    form_notes: list[str] = field(default_factory=list)
-
-
 class SchemaWriter:
     """Writes the text of the schema and collects its code lists."""
 
@@ -79,6 +49,7 @@ class SchemaWriter:
         folder: Path,
         languages: Sequence[str],
         entries: Mapping[tuple[str, str], DictionaryVariable] | None = None,
+        gazetteer: AreaTree | None = None,
     ) -> None:
         """Begin a schema.
 
@@ -86,6 +57,7 @@ class SchemaWriter:
             folder: Where it will be written.
             languages: The languages of its labels, the main one first.
             entries: What dictionaries say, by title of the file and name of the column.
+            gazetteer: The areas of the country as a file of the office lists them.
         """
         self.folder = folder
         self.language = languages[0]
@@ -94,9 +66,11 @@ class SchemaWriter:
         self.guesses: dict[tuple[str, str], Guess] = {}
         self.code_lists: dict[str, str] = {}
         self._names: set[str] = set()
-        self._geography_name = ""
+        self._gazetteer = gazetteer
+        self._areas: DraftAreas | None = None
         self._lines: list[str] = []
         self._universes: list[DeclaredUniverse] = []
+        self._roles: dict[Concept, list[str]] = {Concept.AGE: [], Concept.SEX: []}
         self._lacking: set[Entity] = set()
 
     def schema(self, files: list[DraftFile]) -> str:
@@ -106,16 +80,21 @@ class SchemaWriter:
         for file in files:
             self._file(file)
         self._entities(files)
-        geography = _geography(files)
-        if geography is not None:  # the plain name is for the variable that tables use
-            self._geography_name = self._free_name(geography[1], geography[0])
-            self._names.add(self._geography_name)
+        main = main_geography(files)
+        if main is not None:  # the plain name is for the variable that tables use
+            name = self._free_name(main[1], main[0])
+            self._names.add(name)
+            self._areas = DraftAreas.found(files, main, name, self.language, self._gazetteer)
         for file in files:
-            for column, profile in file.profiles.items():
-                self._variable(file, profile, is_geography=(file.name, column) == geography)
+            for profile in file.profiles.values():
+                self._variable(file, profile)
         for universe in self._universes:
             self._note(["guessed: records in common use, which are counted by this name."])
             self._say(universe_lines(universe))
+        roles = {role: names[0] for role, names in self._roles.items() if len(names) == 1}
+        if roles:
+            self._note(["guessed: what indicators and advice take for these."])
+            self._say("[roles]", *(f"{role.value} = {toml(name)}" for role, name in roles.items()))
         return "\n".join(self._lines).rstrip("\n") + "\n"
 
     def _say(self, *lines: str) -> None:
@@ -209,22 +188,30 @@ class SchemaWriter:
             else:
                 self._say("")
 
-    def _variable(self, file: DraftFile, profile: Profile, *, is_geography: bool) -> None:
+    def _variable(self, file: DraftFile, profile: Profile) -> None:
+        place, areas = (file.name, profile.name), self._areas
+        if areas is not None and (reason := areas.stands_elsewhere(place)):
+            self._note([f"guessed: the column {profile.name!r} of {file.name}: {reason}."])
+            self._say("")
+            return
         guessed = guess(
             profile,
             in_id=profile.name in file.id,
-            geography=is_geography,
+            geography=areas is not None and areas.holds(place),
             in_link=profile.name in file.link,
         )
         if guessed.role is Role.WEIGHT and profile.name != _weight_of(file):
             # Units have one weight. Others are kept as amounts, for the office to choose.
             guessed = replace(guessed, role=None, continuous=True, notes=[_OTHER_WEIGHT])
+        if areas is not None and guessed.role is Role.GEOGRAPHY:
+            guessed.notes = areas.notes(place, guessed.notes)
         entry = self.entries.get((file.title, profile.name))
         if entry is not None:
             take_over_range(guessed, profile, entry)
         self.guesses[file.title, profile.name] = guessed
         if guessed.left_out:
-            self._note([f"The column {profile.name!r} of {file.name} is left out: it is empty."])
+            reason = " ".join(guessed.notes)
+            self._note([f"The column {profile.name!r} of {file.name} is left out: {reason}."])
             self._say("")
             return
         only_names = guessed.role in (Role.RECORD_ID, Role.HOUSEHOLD_LINK)
@@ -233,18 +220,22 @@ class SchemaWriter:
         if not only_names and file.entity in self._lacking:
             self._say_what_is_inherited(guessed)
         name = self._free_name(profile.name, file.name)
-        if is_geography:
-            name = self._geography_name
+        if areas is not None and place == areas.columns.main:
+            name = areas.name
         self._names.add(name)
         self._note(guessed.notes)
         self._say(f"[variable.{toml_key(name)}]", f"file = {toml(file.name)}")
         if name != profile.name:
             self._say(f"column = {toml(profile.name)}")
-        if label := self._spoken(profile.column.label, entry.label if entry else Text()):
+        if label := self._spoken(profile.title, entry.label if entry else Text()):
             self._say(f"label = {toml(label)}")
         if guessed.role is not None:
             self._say(f"role = {toml(guessed.role.value)}")
-        if guessed.codes is not None:
+        if areas is not None and guessed.role is Role.GEOGRAPHY:
+            path, text = areas.code_list(place, name, profile, guessed, self.languages)
+            self.code_lists[path] = text
+            self._say(*areas.settings(place), f"codes = {toml(path)}")
+        elif guessed.codes is not None:
             self._codes(name, guessed, entry)
         if guessed.range is not None:
             self._say(f"range = [{guessed.range[0]}, {guessed.range[1]}]")
@@ -258,8 +249,16 @@ class SchemaWriter:
         if guessed.empty is not None:
             self._say(f"empty = {toml(guessed.empty.value)}")
         self._say("")
+        if areas is not None and place == areas.columns.main and areas.level_labels:
+            self._say(f"[variable.{toml_key(name)}.level_labels]")
+            self._say(*(f"{toml_key(key)} = {toml(text)}" for key, text in areas.level_labels), "")
         if not only_names:
-            self._usual_universes(name, guessed, concepts(profile))
+            about = concepts(profile)
+            self._usual_universes(name, guessed, about)
+            whole = file.entity is Entity.PERSON and guessed.role is Role.KEY
+            if whole and 2 * profile.stated > profile.rows:
+                for role, names in self._roles.items():
+                    names += [name] if role in about else []
 
     def _say_what_is_inherited(self, guessed: Guess) -> None:
         """Units that lie in nothing need a code for what they would inherit."""
@@ -300,8 +299,11 @@ class SchemaWriter:
 
     def _codes(self, name: str, made: Guess, entry: DictionaryVariable | None) -> None:
         texts = {code.code: code.label for code in entry.codes} if entry else {}
+        no_label = Text.named("labels.no_label").show(self.language)
         codes = {
-            code: self._spoken(label, texts.get(code, Text())) or code
+            code: no_label
+            if label == NO_LABEL
+            else self._spoken(label, texts.get(code, Text())) or code
             for code, label in (made.codes or {}).items()
         }
         if len(codes) <= _INLINE_CODES:
@@ -345,27 +347,6 @@ def _lacking(files: Sequence[DraftFile]) -> set[Entity]:
             lacking.add(holder.entity)
             holder = holder.holder
     return lacking
-
-
-def _geography(files: Sequence[DraftFile]) -> tuple[str, str] | None:
-    """The file and column with the finest areas that most kinds of units lie in.
-
-    What stands in the file of a larger unit is inherited by all that lie in it, so of areas that
-    are equally fine those of the largest come first.
-    """
-    smallest = min(files, default=None, key=lambda file: list(Entity).index(file.entity))
-    above: list[DraftFile] = []
-    while smallest is not None:
-        above.append(smallest)
-        smallest = smallest.holder
-    candidates = [
-        (file in above, len(profile.counts or {}), list(Entity).index(file.entity), file.name, name)
-        for file in files
-        for name, profile in file.profiles.items()
-        if may_be_geography(profile)
-    ]
-    best = max(candidates, default=None, key=lambda candidate: candidate[:3])
-    return (best[3], best[4]) if best else None
 
 
 def _derived_household(file: DraftFile, files: list[DraftFile]) -> list[str]:

@@ -64,6 +64,8 @@ _NO_PLACE = _words(_KNOWN["others"]["no_place"])
 _ID_WORDS = _words(_KNOWN["others"]["id_words"])
 _PERSON_NUMBER = _words(_KNOWN["others"]["person_number"])
 _PRIVATE = _words(_KNOWN["others"]["private"])
+ABOUT_INTERVIEWS = frozenset(_KNOWN["others"]["about_interviews"].split())
+_RURAL = _words(_KNOWN["others"]["rural"])
 #: Words beside which a number is no number of a unit, but says how many there are, or of what kind.
 _NO_ID = _words(_KNOWN["others"]["no_id"])
 #: The two words for the whole of a census, which say nothing about the units of a file.
@@ -204,6 +206,16 @@ def is_answer(value: str) -> bool:
         (True, True, False)
     """
     return plain_letters(value).strip(" .") in _YES_NO
+
+
+def is_rural(label: str) -> bool:
+    """Whether a label tells the country from towns.
+
+    Examples:
+        >>> is_rural("Rural disperso"), is_rural("Ruralia")
+        (True, False)
+    """
+    return bool(_RURAL & set(words_of(label)))
 
 
 def is_private_household(label: str) -> bool:

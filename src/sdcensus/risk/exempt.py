@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
+
+import numpy as np
 
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.measure import Measure, MeasureContext, Row, Side
-from sdcensus.model.quantities import number_text
-from sdcensus.model.sentences import figure, sentence
+from sdcensus.model.sentences import sentence
 from sdcensus.model.spec.headings import units_words
 from sdcensus.risk.feasibility import SMALL
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ExemptCells(Confidential):
-    """How many non-empty cells are published exactly on purpose, and how many hold 1 or 2."""
+    """Of all non-empty cells, those published exactly on purpose; how many of them hold 1 or 2."""
 
     cells: int
     small: int
+    nonempty: int
 
     def __repr__(self) -> str:
         return "<ExemptCells: confidential>"
@@ -38,7 +39,10 @@ class ExemptMeasure(Measure[ExemptCells]):
             return None
         counts = context.cube.count[context.exempt]
         counts = counts[counts > 0]
-        return ExemptCells(counts.size, int((counts <= SMALL).sum())) if counts.size else None
+        if not counts.size:
+            return None
+        nonempty = int(np.count_nonzero(context.cube.count))
+        return ExemptCells(counts.size, int((counts <= SMALL).sum()), nonempty)
 
     def rows(self, result: ExemptCells, context: MeasureContext) -> tuple[Row, ...]:
         """How many there are; a warning where small ones are among them."""
@@ -52,7 +56,7 @@ class ExemptMeasure(Measure[ExemptCells]):
         return (
             Row(
                 sentence("assess.measure.exempt"),
-                figure(partial(number_text, result.cells)),
+                sentence("assess.risk.of", n=result.cells, cells=result.nonempty),
                 warning,
                 (("exempt cells", result.cells),),
             ),

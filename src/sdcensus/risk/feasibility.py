@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -13,6 +14,7 @@ from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.constraints import is_interior
 from sdcensus.model.cube.pairs import check_match, only_counts, true_values
+from sdcensus.model.cube.parts import Mask, TablePart, part_mask, parts_of
 from sdcensus.model.cube.sparse_cube import LARGEST_DENSE_GRID, AnyCube
 from sdcensus.model.inference.intervals import Intervals, shuttle
 from sdcensus.model.inference.knowledge import Knowledge, cell_mask
@@ -35,6 +37,47 @@ class How(StrEnum):
     INTEGER = "integer"
 
 
+@dataclass(frozen=True, slots=True, repr=False)
+class GivenAway(Confidential):
+    """Of the cells of a part of a table that truly have records, those that are disclosed.
+
+    Attributes:
+        disclosed: Non-empty cells of which one count is left, or only 0 and 1.
+        cells: Non-empty cells that were looked at.
+        small_disclosed, small_cells: The same for cells with a true count of 1 or 2.
+    """
+
+    disclosed: int
+    cells: int
+    small_disclosed: int
+    small_cells: int
+
+    def __repr__(self) -> str:
+        return "<GivenAway: confidential>"
+
+    @classmethod
+    def among(cls, counts: Int64, disclosed: Mask, looked_at: Mask) -> GivenAway:
+        """Those of the cells that are looked at."""
+        there = looked_at & (counts > 0)
+        small = there & (counts <= SMALL)
+        return cls(
+            int((disclosed & there).sum()),
+            int(there.sum()),
+            int((disclosed & small).sum()),
+            int(small.sum()),
+        )
+
+    @property
+    def share(self) -> float | None:
+        """The share of non-empty cells that are disclosed; ``None`` if no cell is non-empty."""
+        return self.disclosed / self.cells if self.cells else None
+
+    @property
+    def small_share(self) -> float | None:
+        """The share of small cells that are disclosed; ``None`` if no cell counts 1 or 2."""
+        return self.small_disclosed / self.small_cells if self.small_cells else None
+
+
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True, repr=False)
 class Feasibility(Confidential):
     """What an intruder can work out of one published table alone, compared with the truth.
@@ -46,31 +89,47 @@ class Feasibility(Confidential):
         intervals: The counts that fit, for each cell.
         knowledge: What the intruder is taken to know.
         how: How the intervals were found.
-        disclosed: Non-empty cells of which one count is left, or only 0 and 1.
-        cells: Non-empty cells that were looked at.
-        small_disclosed, small_cells: The same for cells with a true count of 1 or 2.
+        parts: What is disclosed of interior cells, of totals and subtotals, and of all cells that
+            were looked at; of all alone where the table has no interior.
     """
 
     intervals: Intervals
     knowledge: Knowledge
     how: How
-    disclosed: int
-    cells: int
-    small_disclosed: int
-    small_cells: int
+    parts: Mapping[TablePart, GivenAway]
 
     def __repr__(self) -> str:
         return f"<Feasibility of {self.intervals.spec.title} by {self.how}: confidential>"
 
     @property
+    def disclosed(self) -> int:
+        """Non-empty cells of which one count is left, or only 0 and 1; totals included."""
+        return self.parts[TablePart.ALL].disclosed
+
+    @property
+    def cells(self) -> int:
+        """Non-empty cells that were looked at, totals included."""
+        return self.parts[TablePart.ALL].cells
+
+    @property
+    def small_disclosed(self) -> int:
+        """Disclosed cells with a true count of 1 or 2, totals included."""
+        return self.parts[TablePart.ALL].small_disclosed
+
+    @property
+    def small_cells(self) -> int:
+        """Cells with a true count of 1 or 2 that were looked at, totals included."""
+        return self.parts[TablePart.ALL].small_cells
+
+    @property
     def share(self) -> float | None:
         """The share of non-empty cells that are disclosed; ``None`` if no cell is non-empty."""
-        return self.disclosed / self.cells if self.cells else None
+        return self.parts[TablePart.ALL].share
 
     @property
     def small_share(self) -> float | None:
         """The share of small cells that are disclosed; ``None`` if no cell counts 1 or 2."""
-        return self.small_disclosed / self.small_cells if self.small_cells else None
+        return self.parts[TablePart.ALL].small_share
 
     def sentence(self) -> str:
         """The finding with its scope: from which table, for whom. Confidential as the figures."""
@@ -144,17 +203,11 @@ def feasibility(
             " empty cells were not kept, or values that are said to be blocked are published;"
             " name the cells that are exact, or give a knowledge that is true of this method."
         )
-    disclosed = intervals.disclosed & looked_at
-    there, small = counts > 0, (counts > 0) & (counts <= SMALL)
-    return Feasibility(
-        intervals=intervals,
-        knowledge=knowledge,
-        how=chosen,
-        disclosed=int((disclosed & there).sum()),
-        cells=int((looked_at & there).sum()),
-        small_disclosed=int((disclosed & small).sum()),
-        small_cells=int((looked_at & small).sum()),
-    )
+    parts = {
+        part: GivenAway.among(counts, intervals.disclosed, looked_at & part_mask(spec, part))
+        for part in parts_of(spec)
+    }
+    return Feasibility(intervals=intervals, knowledge=knowledge, how=chosen, parts=parts)
 
 
 def _dense(cube: AnyCube, table: AnyTable) -> tuple[Int64, Table]:

@@ -78,6 +78,14 @@ class Posterior(Confidential):
             return None
         return float(self.joint[row[0], column] / self.cells[row[0]])
 
+    def published_as(self, published: int) -> int:
+        """How many cells are published as a value, as they are or as they are expected."""
+        return round(float(self.joint[:, self._column(published)].sum()))
+
+    def counted_as(self, true: int) -> int:
+        """How many cells have a true count, whatever is published for them."""
+        return round(float(self.cells[self.true == true].sum()))
+
     def is_what_it_seems(self, published: int) -> float | None:
         """The probability that a published value is the true count."""
         return self.given_published(published, published)
@@ -201,10 +209,10 @@ def posterior_of(
     cube: AnyCube,
     *,
     published: Sequence[int] = SMALL_VALUES,
-    margins: bool = False,
+    part: TablePart | str = TablePart.INTERIOR,
 ) -> Posterior:
-    """``posterior`` over the interior cells of a cube, or over all its cells."""
-    counts = counts_of(cube, TablePart.with_margins(margins), counts_only=True)
+    """``posterior`` over a part of a cube: its interior cells unless another is named."""
+    counts = counts_of(cube, part, counts_only=True)
     return _by_design(perturbation, counts, published)
 
 
@@ -262,10 +270,10 @@ def posterior_observed_of(
     table: AnyTable,
     *,
     published: Sequence[int] = SMALL_VALUES,
-    margins: bool = False,
+    part: TablePart | str = TablePart.INTERIOR,
 ) -> Posterior:
-    """``posterior_observed`` of the interior cells of a table, or of all its cells."""
-    pair = pair_of(cube, table, TablePart.with_margins(margins), counts_only=True)
+    """``posterior_observed`` of a part of a table: its interior cells unless another is named."""
+    pair = pair_of(cube, table, part, counts_only=True)
     return _observed(pair, published)
 
 
@@ -286,17 +294,20 @@ def _observed(pair: Pair, published: Sequence[int]) -> Posterior:
 
 
 def visible_small(
-    table: AnyTable, *, values: Sequence[int] = SEEMINGLY_FEW, margins: bool = False
+    table: AnyTable,
+    *,
+    values: Sequence[int] = SEEMINGLY_FEW,
+    part: TablePart | str = TablePart.INTERIOR,
 ) -> VisibleSmall:
     """How many cells of a published table show ones and twos. Public.
 
     Args:
         table: What is published.
         values: The counts that readers take for single people.
-        margins: Whether totals and subtotals count as well as interior cells.
+        part: Which cells: interior ones, totals and subtotals, or all.
     """
     wanted = _values(values, smallest=1)
-    published = _shown_values(table, margins)
+    published = shown_values(table, part)
     visible = tuple(int((published == value).sum()) for value in wanted.tolist())
     return VisibleSmall(tuple(wanted.tolist()), visible, int(np.count_nonzero(published)))
 
@@ -306,11 +317,11 @@ def perceived_disclosure(
     table: AnyTable,
     *,
     values: Sequence[int] = SEEMINGLY_FEW,
-    margins: bool = False,
+    part: TablePart | str = TablePart.INTERIOR,
 ) -> PerceivedDisclosure:
-    """The ones and twos that a reader sees in a table, and how many of them are true."""
+    """The ones and twos that a reader sees in a part of a table, and how many of them are true."""
     wanted = _values(values, smallest=1).tolist()
-    pair = pair_of(cube, table, TablePart.with_margins(margins), counts_only=True)
+    pair = pair_of(cube, table, part, counts_only=True)
     seems = [pair.published == value for value in wanted]
     seen = VisibleSmall(
         tuple(wanted),
@@ -325,9 +336,9 @@ def perceived_disclosure(
     )
 
 
-def _shown_values(table: AnyTable, margins: bool) -> Int64:
-    """The published numbers of interior cells or of all, withheld ones left out."""
-    where = region(table.spec, TablePart.with_margins(margins))
+def shown_values(table: AnyTable, part: TablePart | str) -> Int64:
+    """The published numbers of a part of a table, withheld ones left out."""
+    where = region(table.spec, part)
     if isinstance(table, SparseTable):
         return table.published[where.holds(table.numbers, table.shape)]
     values, hidden = where.take(table.published), hidden_cells(table)

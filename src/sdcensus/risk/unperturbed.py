@@ -8,7 +8,6 @@ by cells, which can exceed 1.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -18,12 +17,8 @@ from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.pairs import Pair, counts_of_values, pair_of, pair_of_values
 from sdcensus.model.cube.parts import TablePart
 from sdcensus.model.cube.sparse_cube import AnyCube
-from sdcensus.model.measure import Measure, MeasureContext, Row, Side
 from sdcensus.model.perturbation.table import Perturbation
 from sdcensus.model.published.table import AnyTable
-from sdcensus.model.quantities import share_text
-from sdcensus.model.sentences import figure, sentence
-from sdcensus.model.spec.headings import units_words
 
 Int64 = npt.NDArray[np.int64]
 
@@ -90,10 +85,10 @@ def unperturbed_small_of(
     table: AnyTable,
     *,
     small: int = SMALL,
-    margins: bool = False,
+    part: TablePart | str = TablePart.INTERIOR,
 ) -> Unperturbed:
-    """``unperturbed_small`` of the interior cells of a table, or of all its cells."""
-    pair = pair_of(cube, table, TablePart.with_margins(margins), counts_only=True)
+    """``unperturbed_small`` of a part of a table: its interior cells unless another is named."""
+    pair = pair_of(cube, table, part, counts_only=True)
     return _unchanged(pair, small)
 
 
@@ -111,37 +106,6 @@ def unperturbed_small_expected(
         float((cells * stay).sum()),
         float((cells * sizes * stay).sum()),
     )
-
-
-class UnperturbedMeasure(Measure[Unperturbed]):
-    """Ones and twos that are published as they are, as rows of a report."""
-
-    name = "unperturbed-small-cells"
-    title = sentence("assess.measure.stay_title")
-    side = Side.RISK
-    meaning = (("small that stay", "interior cells of 1 or 2 that are published as they are"),)
-
-    def measure(self, context: MeasureContext) -> Unperturbed:
-        """Of the interior cells."""
-        return unperturbed_small_of(context.cube, context.table)
-
-    def rows(self, result: Unperturbed, context: MeasureContext) -> tuple[Row, ...]:
-        """Cells among cells, and units among units; nothing where no cell is small."""
-        cells, units = result.share_of_cells, result.share_of_records
-        if cells is None:
-            return ()
-        return (
-            Row(
-                sentence("assess.measure.stay"),
-                figure(partial(share_text, cells)),
-                figures=(("share of small that stay", cells),),
-            ),
-            Row(
-                sentence("assess.measure.stay_units", units=units_words(context.table.spec)),
-                figure(partial(share_text, units)),
-                figures=(("share of their units", units),),
-            ),
-        )
 
 
 def _unchanged(pair: Pair, small: int) -> Unperturbed:

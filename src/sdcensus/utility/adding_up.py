@@ -19,12 +19,13 @@ class AddingUpMeasure(PublicMeasure):
 
     def rows(self, table: Table, claims: Claims) -> tuple[PublicRow, ...]:
         """Nothing where the table has no totals."""
-        share = gaps(table).share_that_adds_up
+        compared = gaps(table)
+        share, lines = compared.share_that_adds_up, compared.flat()[0].size
         if share is None:
             return ()
         warning = ""
         if share < 1:
             rest = in_every_language(partial(share_text, 1 - share, digits=0))
-            warning = sentence("assess.public.does_not_add_up", share=rest)
+            warning = sentence("assess.public.does_not_add_up", share=rest, n=lines)
         value = figure(partial(share_text, share, digits=0))
-        return (PublicRow(sentence("assess.public.adds_up"), value, warning),)
+        return (PublicRow(sentence("assess.public.adds_up", n=lines), value, warning),)

@@ -85,13 +85,13 @@ _HEADINGS = {
     "minimum": "minimum",
     "maximum": "maximum",
     "unsafe cells": "unsafe",
-    "share of unsafe cells": "unsafe_share",
+    "unsafe cells, share of cells": "unsafe_share",
     "mean": "mean",
     "median": "median",
-    "mean change": "mean_change",
+    "mean change, empty cells included": "mean_change",
     "median change": "median_change",
     "largest change": "max_change",
-    "share equal to original": "share_equal",
+    "equal to original, share of cells": "share_equal",
 }
 
 

@@ -63,17 +63,19 @@ def test_figures_on_the_page_are_the_measured_ones() -> None:
     text = text_of(report("cell key").html())
     assert made.main is not None
     for interval in made.intervals:
-        assert f"{interval.disclosed} of {interval.cells}" in text
+        for given in interval.parts.values():
+            assert f"{given.disclosed} of {given.cells}" in text
         assert interval.knowledge.sentence().removeprefix("An intruder who knows ")[:-1] in text
-    visible = sum(made.perceived.seen.visible)
-    right = share_text(made.perceived.share_right, digits=0)
-    assert f"published ones and twos; {right} are what they seem {visible}" in text
+    seen = made.counted[-1]
+    right = share_text(seen.perceived.share_right, digits=0)
+    tile = "cells published as 1 or 2, totals included; with that true count"
+    assert f"{tile}: {right} {seen.visible}" in text
     for part in TablePart:
         lost = made.utility_in(part)
         assert lost is not None
         assert lost.mean_absolute_distance is not None
         assert lost.hellinger_normalised is not None
-        assert f"{lost.cells} {lost.mean_absolute_distance:.2f}" in text
+        assert f"{lost.cells} {lost.nonzero} {lost.mean_absolute_distance:.2f}" in text
         assert f"{lost.hellinger_normalised:.3f}" in text
     risk = made.result(RiskBeforeAndAfter)
     assert risk is not None
@@ -84,7 +86,8 @@ def test_figures_on_the_page_are_the_measured_ones() -> None:
     for findings in made.findings:
         assert findings.sentences(1)[0] in text
         assert f"{findings.count} " in text
-    assert "42 interior cells · 260 persons · cell-key, CP3(EU) · 15 November 2026" in text
+    cells = f"{made.table.spec.cells} cells, 42 of them interior"
+    assert f"{cells} · 260 persons · cell-key, CP3(EU) · 15 November 2026" in text
 
 
 def test_the_row_of_the_table_itself_is_marked() -> None:
@@ -111,9 +114,9 @@ def test_shares_behind_a_published_value_are_those_of_the_table() -> None:
     start = html.index("True count behind a published value")
     row = re.search(r'class="word">3</th>(.*?)</tr>', html[start:], re.DOTALL)
     assert row is not None
-    assert re.findall(r"<td[^>]*>([^<]*)</td>", row.group(1)) == [
-        cell.replace("<", "&lt;").replace(">", "&gt;") for cell in cells
-    ]
+    shown = re.findall(r"<td[^>]*>([^<]*)</td>", row.group(1))
+    assert shown[0] == str(int(seen.sum()))
+    assert shown[1:] == [cell.replace("<", "&lt;").replace(">", "&gt;") for cell in cells]
 
 
 def test_only_the_confidential_page_is_stamped() -> None:
@@ -183,7 +186,7 @@ def test_everything_withheld() -> None:
     text = text_of(made.html())
     assert not MISSING.search(text)
     assert "every cell is withheld" in text
-    assert "24 cells have no number" in text_of(made.public_html())
+    assert "24 of the 24 cells, totals included, have no number" in text_of(made.public_html())
 
 
 def test_labels_are_shown_and_never_run() -> None:

@@ -71,7 +71,9 @@ def test_every_method_is_assessed(name: str) -> None:
     assert made.main is not None
     assert made.left_out == ()
     assert lead(made)
-    assert [part for part, _ in made.utility] == list(TablePart)
+    assert [part for part, _ in made.utility] == [
+        *(TablePart.INTERIOR, TablePart.MARGINS, TablePart.ALL)
+    ]
     assert "confidential" in repr(made)
 
 
@@ -100,15 +102,19 @@ def test_every_figure_is_the_measured_one() -> None:
     assert made.sharpest is made.intervals[3]
     for part, distances in made.utility:
         assert distances == utility_of(cube, table, part)
-    assert made.perceived == perceived_disclosure(cube, table)
+    assert [counts.perceived for counts in made.counted] == [
+        perceived_disclosure(cube, table, part=part) for part, _ in made.utility
+    ]
     expected = detect(cube, coalition=1)
     assert {finding.kind: finding.count for finding in made.findings} == {
         one.kind: one.count for one in expected if one
     }
     inside = cube.count[:7, :2, :3]
     assert made.population == int(inside.sum()) == 260
-    assert (made.interior_cells, made.empty) == (42, int((inside == 0).sum()))
-    assert made.small == int(((inside == 1) | (inside == 2)).sum())
+    interior = made.counted_in(TablePart.INTERIOR)
+    assert interior is not None
+    assert (interior.cells, interior.empty) == (42, int((inside == 0).sum()))
+    assert interior.small.cells == int(((inside == 1) | (inside == 2)).sum())
 
 
 def test_small_tables_are_gone_through_exactly() -> None:
@@ -171,8 +177,13 @@ def test_what_a_weak_method_gives_away_is_said() -> None:
 
 def test_exempt_cells_are_named_and_not_counted() -> None:
     made = assessed("cell key, exempt")
-    assert made.result(ExemptCells) == ExemptCells(5, 0)
-    assert "5 exempt cells are not counted among them" in lead(made)
+    cube = protected_by("cell key, exempt").audit.cube
+    assert isinstance(cube, Cube)
+    nonempty = int((cube.count > 0).sum())
+    assert made.result(ExemptCells) == ExemptCells(5, 0, nonempty)
+    assert made.main is not None
+    assert made.main.cells == nonempty - 5
+    assert "5 exempt cells are not among these cells" in lead(made)
     tiny = island_cube("area", "age", people=40)
     method = CellKey(scheme("CP3"), secret=SECRET, exempt=[island().spec("area", "age")])
     all_exact = assess_table(
@@ -354,7 +365,7 @@ def test_a_table_without_interior() -> None:
     """Classes and halves of the age: neither is made of the other."""
     cube = island_cube("age@class+half", "sex")
     made = assess_table(cube, cell_key().protect(cube), AssessOptions(method=cell_key()))
-    assert made.interior_cells is made.empty is made.small is None
+    assert [counts.part for counts in made.counted] == [TablePart.ALL]
     assert made.population == 400
     assert [part for part, _ in made.utility] == [TablePart.ALL]
     assert made.compared is None

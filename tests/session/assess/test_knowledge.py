@@ -104,7 +104,6 @@ def test_what_is_known_of_withheld_counts_is_said(name: str, most: int) -> None:
 def test_totals_that_are_sums_tell_nothing_more() -> None:
     """With the whole table, the bound of totals would have to be larger, and hide more."""
     cube, table, intruder = made("light touch")
-    assert intruder.interior
     assert intruder.table.flags is not None
     assert not intruder.table.flags[interior(cube.spec)].any()
     assert intruder.table.flags[~is_interior(cube.spec)].all()

@@ -133,7 +133,7 @@ def test_what_cannot_be_measured_is_said(monkeypatch: pytest.MonkeyPatch) -> Non
     [
         ("sdcensus.risk.exempt:ExemptCells", "ExemptCells. is no Measure"),
         ("sdcensus.risk.exempt:ExemptMeasure", "Two measures are called exempt-cells"),
-        ("sdcensus.risk.exempt:number_text", "number_text. is no Measure"),
+        ("sdcensus.risk.exempt:units_words", "units_words. is no Measure"),
     ],
 )
 def test_what_is_no_measure_or_has_a_name_that_is_taken_is_refused(

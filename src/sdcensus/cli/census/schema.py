@@ -128,6 +128,8 @@ def draft(
     lists = len(draft.code_lists)
     beside = f" and {lists} code list{'s' if lists != 1 else ''} beside it" if lists else ""
     output.say(f"Wrote {draft.path}{beside}.")
+    for areas in draft.areas:
+        output.say(f"{areas.name} lists areas: it is no census file, and gives their levels.")
     if draft.schema is not None:
         _show_schema(output, draft.schema)
     else:

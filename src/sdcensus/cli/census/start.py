@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -48,6 +49,15 @@ def start(
         ),
     ] = None,
     secret: SecretFile = None,
+    dictionary: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--dictionary",
+            metavar="FILE",
+            help="What columns and codes mean, as in schema draft. Dictionaries that lie in the"
+            " folder are found without it. Give it several times for several files.",
+        ),
+    ] = None,
     yes: Annotated[
         bool,
         typer.Option(
@@ -76,7 +86,8 @@ def start(
     if answers != road.answers:
         keep_answers(road.folder, answers)
     try:
-        _walk(output, folder, secret, answers, yes=yes, language=language)
+        given = tuple(dictionary or ())
+        _walk(output, folder, secret, answers, yes=yes, language=language, given=given)
     finally:
         # Also where a step could not be taken: what to do then is part of the list.
         _show_next(output, find_road(folder, secret=secret))
@@ -132,6 +143,7 @@ def _walk(
     *,
     yes: bool,
     language: str,
+    given: Sequence[Path],
 ) -> None:
     """Every step that is not taken yet, as far as somebody agrees."""
     from sdcensus.session.start.advice import check_advice, check_secret
@@ -139,10 +151,12 @@ def _walk(
 
     road = find_road(folder, secret=secret)
     if road.store is None:
-        if not _has_schema(output, road, yes=yes, language=language):
+        if not _has_schema(output, road, yes=yes, language=language, given=given):
             return
         road = find_road(folder, secret=secret)
-        if not _has_secret(output, road, yes=yes) or not _is_loaded(output, road, yes=yes):
+        if not _has_secret(output, road, yes=yes):
+            return
+        if not _is_loaded(output, road, yes=yes, language=language):
             return
         road = find_road(folder, secret=secret)
     check_secret(road)
@@ -154,21 +168,38 @@ def _walk(
         output.say("Plan and policy pass the checks of publish, and of serve for what they open.")
 
 
-def _has_schema(output: Output, road: Road, *, yes: bool, language: str) -> bool:
+def _has_schema(
+    output: Output, road: Road, *, yes: bool, language: str, given: Sequence[Path]
+) -> bool:
     """Whether there is a schema to go on with; drafted if there is none."""
     from sdcensus.cli.census.schema import draft
+    from sdcensus.session.start.raw_files import sort_files
     from sdcensus.session.start.road import SCHEMA_FOLDER, find_road
 
     if road.schema is None:
-        names = ", ".join(path.name for path in road.files)
-        output.say(f"There is no schema yet. It is drafted from {names}.")
-        out = road.folder / SCHEMA_FOLDER
-        draft(files=list(road.files), out=out, language=language, quiet=output.quiet)
+        with Stages(output, "telling records from dictionaries"):
+            raw = sort_files(road.files, given)
+        output.say(f"There is no schema yet. It is drafted from {_names(raw.records)}.")
+        if raw.dictionaries:
+            output.say(f"What columns and codes mean is taken from {_names(raw.dictionaries)}.")
+        if raw.others:
+            output.say(f"Not read, since they are no records: {_names(raw.others)}.")
+        draft(
+            files=[*raw.records, *raw.areas],
+            out=road.folder / SCHEMA_FOLDER,
+            dictionary=list(raw.dictionaries),
+            language=language,
+            quiet=output.quiet,
+        )
         road = find_road(road.folder, secret=road.secret)
     if road.mistakes:
         output.note(f"The schema cannot be used yet. {road.mistakes}")
         return False
     return yes or agreed(output, f"Is {road.schema} as it should be? Guesses are marked in it.")
+
+
+def _names(paths: Sequence[Path]) -> str:
+    return ", ".join(path.name for path in paths)
 
 
 def _has_secret(output: Output, road: Road, *, yes: bool) -> bool:
@@ -183,13 +214,19 @@ def _has_secret(output: Output, road: Road, *, yes: bool) -> bool:
     return True
 
 
-def _is_loaded(output: Output, road: Road, *, yes: bool) -> bool:
+def _is_loaded(output: Output, road: Road, *, yes: bool, language: str) -> bool:
     from sdcensus.cli.census.load import load
 
     assert road.schema is not None
     if not yes and not agreed(output, f"Load the census into {road.new_store}?", default=True):
         return False
-    load(schema=road.schema, out=road.new_store, secret=road.secret, quiet=output.quiet)
+    load(
+        schema=road.schema,
+        out=road.new_store,
+        secret=road.secret,
+        language=language,
+        quiet=output.quiet,
+    )
     return True
 
 

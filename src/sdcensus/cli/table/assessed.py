@@ -26,12 +26,13 @@ def say_assessment(
     if assessment.findings:
         output.say(speak("assess.console.could_learn", language), style="bold")
         for findings in assessment.findings:
-            output.say(f"  {finding_line(findings, language)}")
+            output.say(f"  {finding_line(findings, language, counted=assessment.counted)}")
             for sentence in findings.sentences(1 if examples else 0, language):
                 output.say(f"    {speak('assess.console.example', language, sentence=sentence)}")
         if not examples:
             output.say(f"  {speak('assess.console.see', language)}")
     _say_remaining(output, assessment, language)
+    _say_counted(output, assessment, language)
     _say_measures(output, assessment, Side.RISK, "assess.risk.figures", language)
     _say_lost(output, assessment, language)
     _say_measures(output, assessment, Side.LOSS, "assess.loss.figures", language)
@@ -55,6 +56,7 @@ def _say_groups(output: Output, assessment: Assessment, language: str | None) ->
 
 
 def _say_remaining(output: Output, assessment: Assessment, language: str | None) -> None:
+    from sdcensus.report.assessment.counted import given_away_texts, part_heads
     from sdcensus.report.assessment.words import how_text, knows_text
 
     if not assessment.intervals:
@@ -63,19 +65,37 @@ def _say_remaining(output: Output, assessment: Assessment, language: str | None)
     table = plain_table()
     for head in ("knows", "compares"):
         table.add_column(speak(f"assess.risk.{head}", language), overflow="fold")
-    for head in ("given_away", "of_cells", "share"):
-        table.add_column(speak(f"assess.risk.{head}", language), justify="right")
+    for head in part_heads(assessment, language):
+        table.add_column(head, justify="right", overflow="fold")
     for fitting in assessment.intervals:
         table.add_row(
             knows_text(fitting, language),
             how_text(fitting, language),
-            number_text(fitting.disclosed, language),
-            number_text(fitting.cells, language),
-            share_text(fitting.share, language, digits=2),
+            *map(_in_lines, given_away_texts(fitting, language, small=False)),
         )
+    output.say(speak("assess.risk.of_nonempty", language))
     output.show(table)
     for note in assessment.assumed:
         output.say(in_language(note, language))
+
+
+def _in_lines(text: str) -> str:
+    """A share below its number: three columns of both are too wide for a screen."""
+    return text.replace(" (", "\n(")
+
+
+def _say_counted(output: Output, assessment: Assessment, language: str | None) -> None:
+    """The cells that figures are about, alike in interior cells and totals."""
+    from sdcensus.report.assessment.counted import counted_rows, part_heads
+
+    output.say(f"\n{speak('assess.counted.title', language)}", style="bold")
+    table = plain_table()
+    table.add_column("", overflow="fold")
+    for head in part_heads(assessment, language):
+        table.add_column(head, justify="right", overflow="fold")
+    for label, texts in counted_rows(assessment, language):
+        table.add_row(label, *map(_in_lines, texts))
+    output.show(table)
 
 
 def _say_measures(
@@ -95,17 +115,19 @@ def _say_measures(
 
 
 def _say_lost(output: Output, assessment: Assessment, language: str | None) -> None:
-    from sdcensus.report.assessment.words import part_text
+    from sdcensus.report.assessment.words import part_text, units
 
     output.say(f"\n{speak('assess.loss.readers', language)}", style="bold")
+    output.say(speak("assess.loss.means", language, units=units(assessment, language)))
     table = plain_table()
     table.add_column("")
-    for head in ("cells", "mean_change", "hellinger", "largest", "unchanged"):
+    for head in ("numbers", "nonempty", "mean_change", "hellinger", "largest", "unchanged"):
         table.add_column(speak(f"assess.loss.{head}", language), justify="right")
     for part, utility in assessment.utility:
         table.add_row(
             part_text(part, language),
             number_text(utility.cells, language),
+            number_text(utility.nonzero, language),
             decimal_text(utility.mean_absolute_distance, 2, language),
             decimal_text(utility.hellinger_normalised, 3, language),
             NOTHING

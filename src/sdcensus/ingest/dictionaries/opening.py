@@ -8,6 +8,7 @@ from pathlib import Path
 
 from sdcensus.errors import InputError
 from sdcensus.ingest.dictionaries.census_columns import CensusColumns
+from sdcensus.ingest.dictionaries.code_texts import common_name
 from sdcensus.ingest.dictionaries.cspro import read_cspro
 from sdcensus.ingest.dictionaries.ddi import read_ddi
 from sdcensus.ingest.dictionaries.entries import Dictionary
@@ -27,6 +28,10 @@ _STATISTICS = {
     ".sas7bdat": FileFormat.SAS,
 }
 _TABLES = frozenset({".csv", ".txt", ".tsv", ".tab"})
+#: No dictionary that is a table is larger; a file that is, is one of records.
+_LARGEST_TABLE = 16 * 1024 * 1024
+#: So many variables of a dictionary are columns, or so many columns are in the dictionary.
+_MOSTLY = 0.3
 _REDATAM = frozenset({".dic", ".dicx", ".rxdb", ".rbf", ".ptr", ".wxp"})
 KINDS = (
     "csv, xlsx, xls and ods tables, CSPro (.dcf, .csdb), SPSS, Stata and SAS files (.sav, .dta,"
@@ -107,3 +112,17 @@ def open_dictionary(path: Path, options: DictionaryOptions) -> Dictionary:
         f"{path.name}: the ending does not tell what kind of dictionary this is."
         f" There are: {KINDS}."
     )
+
+
+def describes(path: Path, files: CensusColumns) -> bool:
+    """Whether a file is a dictionary of census files: its variables are columns of theirs."""
+    try:
+        if is_table(path) and path.stat().st_size > _LARGEST_TABLE:
+            return False
+        dictionary = open_dictionary(path, DictionaryOptions(files=files))
+    except (OSError, InputError):
+        return False
+    variables = {common_name(variable.name) for variable in dictionary.variables}
+    columns = set(map(common_name, files.names))
+    shared = len(variables & columns)
+    return shared >= 2 and shared >= _MOSTLY * min(len(variables), len(columns))

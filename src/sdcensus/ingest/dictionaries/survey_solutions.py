@@ -35,6 +35,11 @@ _TAGS = re.compile(r"<[^>]*>")
 Opener = Callable[[Path], Dictionary]
 
 
+def is_about_interviews(path: Path) -> bool:
+    """Whether a file of an export tells of interviews and not of answers."""
+    return _ABOUT_INTERVIEWS.fullmatch(path.name) is not None
+
+
 def read_export(
     path: Path, files: CensusColumns, opener: Opener, *, language: str | None = None
 ) -> Dictionary:

@@ -133,6 +133,12 @@ def _open_book(path: Path) -> Iterator[Any]:
         ) from error
 
 
+def sheet_names(path: Path) -> list[str]:
+    """The titles of the sheets of a workbook."""
+    with _open_book(path) as book:
+        return list(book.sheet_names)
+
+
 def sheets_with(path: Path, columns: Sequence[str]) -> list[str]:
     """The sheets of a workbook whose first row names all these columns."""
     import python_calamine as calamine

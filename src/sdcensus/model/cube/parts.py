@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError, unknown
-from sdcensus.model.cube.constraints import interior
+from sdcensus.model.cube.constraints import interior, is_interior
 from sdcensus.model.cube.layout import mixed_radix, positions_on
 from sdcensus.model.spec.axis import Block
 from sdcensus.model.spec.table_spec import TableSpec
@@ -132,6 +132,25 @@ def region(spec: TableSpec, part: TablePart | str = TablePart.ALL) -> Region:
         return Region(everything)
     inner = tuple((0, box.stop) for box in interior(spec))
     return Region(inner) if chosen is TablePart.INTERIOR else Region(everything, inner)
+
+
+def part_mask(spec: TableSpec, part: TablePart) -> Mask:
+    """For each cell of a table, whether it lies in the part."""
+    if part is TablePart.ALL:
+        return np.ones(spec.shape, dtype=bool)
+    inside = is_interior(spec)
+    return inside if part is TablePart.INTERIOR else ~inside
+
+
+def parts_of(spec: TableSpec) -> tuple[TablePart, ...]:
+    """The parts that a table has: interior cells, totals and subtotals, and both together.
+
+    A table whose levels do not nest has no interior; all its cells are told together.
+    """
+    if not all(axis.base_is_shown for axis in spec.axes):
+        return (TablePart.ALL,)
+    parts = (TablePart.INTERIOR, TablePart.MARGINS, TablePart.ALL)
+    return tuple(part for part in parts if region(spec, part).cells)
 
 
 def region_at(

@@ -12,7 +12,7 @@ from sdcensus.model.spec.axis import TOTAL
 from sdcensus.model.spec.headings import variable_heading
 from sdcensus.report.assessment.results import COMPARED, Assessment
 from sdcensus.report.assessment.risk import measures
-from sdcensus.report.assessment.words import knows_text, part_text, units
+from sdcensus.report.assessment.words import base_text, knows_text, part_text, units
 from sdcensus.report.charts import INK, STRONG, WEAK, altair_library
 from sdcensus.report.page import Html, PageCell, Tone, details, figure, section, side_by_side, table
 from sdcensus.report.perturbation.words import signed
@@ -68,7 +68,8 @@ def methods_map(study: Study) -> Plot | None:
 
 
 _HEAD = (
-    "cells",
+    "numbers",
+    "nonempty",
     "mean_change",
     "relative",
     "hellinger",
@@ -111,17 +112,25 @@ def lost(assessment: Assessment, language: str | None) -> Html:
         chart = deviations_chart(assessment.deviations, language)
     if chart is not None:
         drawn, words = chart
+        base = _changed(assessment, language)
         parts.append(
             figure(
                 drawn,
                 words,
                 title=speak("assess.loss.changes", language),
-                caption=speak("assess.loss.changes_of", language),
+                caption=speak("assess.loss.changes_of", language, of=base),
             )
         )
     if assessment.worst:
         parts.append(_worst(assessment, language))
     return section(speak("assess.loss.title", language), *parts)
+
+
+def _changed(assessment: Assessment, language: str | None) -> str:
+    """The cells whose changes are drawn."""
+    deviations = assessment.deviations
+    cells = 0 if deviations is None else int(deviations.cells.sum())
+    return base_text(assessment, cells, language)
 
 
 def _rows(measured: RowMeasures, language: str | None) -> Html:
@@ -142,7 +151,7 @@ def _rows(measured: RowMeasures, language: str | None) -> Html:
         for name, dispersion in listed
     ]
     return table(
-        speak("assess.loss.each_area", language),
+        speak("assess.loss.each_area", language, n=measured.cells - measured.withheld),
         [
             speak("assess.risk.measure", language),
             *_heads(("areas", "mean", "between", "errors"), language),
@@ -178,6 +187,7 @@ def _level_text(assessment: Assessment, one: UtilityAt, language: str | None) ->
 def _utility(one: Utility, language: str | None) -> list[str]:
     return [
         number_text(one.cells, language),
+        number_text(one.nonzero, language),
         decimal_text(one.mean_absolute_distance, 2, language),
         share_text(one.mean_relative_distance, language),
         decimal_text(one.hellinger_normalised, 3, language),

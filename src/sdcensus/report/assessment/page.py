@@ -19,6 +19,7 @@ from sdcensus.report.assessment.risk import (
 )
 from sdcensus.report.assessment.words import (
     BRACKETS_BELOW,
+    base_text,
     conclusions,
     lead,
     part_text,
@@ -79,12 +80,13 @@ def assessment_page(
 
 
 def _facts(assessment: Assessment, date: str, language: str | None) -> list[str]:
-    interior, cells = assessment.interior_cells, assessment.table.spec.cells
+    interior = assessment.counted_in(TablePart.INTERIOR)
+    cells = assessment.table.spec.cells
     public = assessment.public
     shows = [public.shows] if public.shows != public.title else []
     said = [speak(f"assess.page.{'cells' if cells > 1 else 'one_cell'}", language, n=cells)]
     if interior is not None and cells > 1:
-        said = [speak("assess.page.interior", language, n=interior)]
+        said = [speak("assess.page.interior", language, n=cells, interior=interior.cells)]
     if assessment.population is not None:
         said.append(f"{number_text(assessment.population, language)} {units(assessment, language)}")
     method = in_language(assessment.method, language)
@@ -100,26 +102,33 @@ def _tiles(assessment: Assessment, language: str | None) -> Html:
         shown.append(
             Tile(
                 number_text(feasibility.disclosed, language),
-                speak(f"assess.page.{key}", language),
+                speak(
+                    f"assess.page.{key}",
+                    language,
+                    of=base_text(assessment, feasibility.cells, language),
+                ),
                 Tone.BAD if feasibility.disclosed else Tone.GOOD,
             )
         )
-    visible = sum(assessment.perceived.seen.visible)
-    words = speak("assess.page.small", language)
-    if visible:
-        right = share_text(assessment.perceived.share_right, language, digits=0)
-        words = speak("assess.page.small_right", language, right=right)
-    shown.append(Tile(number_text(visible, language), words))
+    seen_cells = assessment.counted[-1]
+    right = share_text(seen_cells.perceived.share_right, language, digits=0)
+    words = speak("assess.page.seen", language, right=right)
+    shown.append(Tile(number_text(seen_cells.visible, language), words))
     if whole is not None:
         counted = units(assessment, language)
         shown += [
             Tile(
                 decimal_text(whole.mean_absolute_distance, 2, language),
-                speak("assess.page.mean_change", language, units=counted),
+                speak(
+                    "assess.page.mean_change",
+                    language,
+                    of=base_text(assessment, whole.nonzero, language),
+                    units=counted,
+                ),
             ),
             Tile(
                 decimal_text(whole.hellinger_normalised, 3, language),
-                speak("assess.page.hellinger", language),
+                speak("assess.page.hellinger", language, n=whole.cells),
             ),
         ]
     return tiles(shown)

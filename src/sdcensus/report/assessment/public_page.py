@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from sdcensus.model.catalogue import FIRST
 from sdcensus.model.published.provenance import Provenance
-from sdcensus.model.quantities import number_text
 from sdcensus.model.sentences import in_language, speak
+from sdcensus.report.assessment.counted import part_heads, public_rows
 from sdcensus.report.assessment.results import PublicAssessment
 from sdcensus.report.assessment.words import public_lead
 from sdcensus.report.page import Html, Tile, bullets, page, section, table, tiles
@@ -16,18 +16,23 @@ from sdcensus.report.page import Html, Tile, bullets, page, section, table, tile
 
 def public_page(public: PublicAssessment, *, date: str = "", language: str | None = None) -> str:
     """The page for anybody: no figure in it was computed from a true count."""
-    key = "one_cell" if public.cells == 1 else "cells"
+    cells = public.whole.cells
+    key = "one_cell" if cells == 1 else "cells"
     method = speak("assess.public.unsaid", language)
     if public.method:
         method = speak("assess.public.by", language, method=public.method)
     facts = [
         *([public.shows] if public.shows != public.title else []),
-        speak(f"assess.page.{key}", language, n=public.cells),
+        speak(f"assess.page.{key}", language, n=cells),
         method,
         *([date] if date else []),
     ]
     notes = [note.show(language or FIRST) for note in public.table.notes]
-    parts: list[str] = [tiles(_tiles(public, language))]
+    shown = [
+        Tile(in_language(row.value, language), in_language(row.label, language))
+        for row in public.rows
+    ]
+    parts: list[str] = [*([tiles(shown)] if shown else []), _counted(public, language)]
     if notes:
         parts.append(section(speak("assess.public.readers", language), bullets(notes)))
     if public.promises:
@@ -50,22 +55,11 @@ def public_page(public: PublicAssessment, *, date: str = "", language: str | Non
     )
 
 
-def _tiles(public: PublicAssessment, language: str | None) -> list[Tile]:
-    shown = []
-    if public.interior_cells is not None:
-        words = speak("assess.public.interior", language)
-        shown.append(Tile(number_text(public.interior_cells, language), words))
-    if public.zeros is not None:
-        words = speak("assess.public.zeros", language)
-        shown.append(Tile(number_text(public.zeros, language), words))
-    key = "assess.public.small" if shown else "assess.public.small_alone"
-    visible = number_text(sum(public.visible.visible), language)
-    shown.append(Tile(visible, speak(key, language)))
-    rows = [
-        Tile(in_language(row.value, language), in_language(row.label, language))
-        for row in public.rows
-    ]
-    return [*shown, *rows]
+def _counted(public: PublicAssessment, language: str | None) -> Html:
+    """What is published, counted alike in interior cells and totals."""
+    heads = [speak("assess.risk.measure", language), *part_heads(public, language)]
+    rows = [[label, *texts] for label, texts in public_rows(public, language)]
+    return table(speak("assess.public.counted", language), heads, rows, wrapped=True)
 
 
 #: What is told of how a table was made, in this order.

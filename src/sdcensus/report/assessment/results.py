@@ -13,11 +13,12 @@ from sdcensus.model.perturbation.table import Perturbation
 from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.published.table import Table
 from sdcensus.report.study.results import CellFigures, Study
+from sdcensus.risk.counted_parts import PartCounts
 from sdcensus.risk.detection.findings import Findings
 from sdcensus.risk.feasibility import Feasibility
 from sdcensus.risk.groups.broken_down import BrokenDown
 from sdcensus.risk.looks.budget import LookBudget, Looks
-from sdcensus.risk.posterior import PerceivedDisclosure, Posterior, VisibleSmall
+from sdcensus.risk.posterior import Posterior
 from sdcensus.utility.by_row import RowMeasures
 from sdcensus.utility.deviations import Deviations
 from sdcensus.utility.distances import Utility
@@ -30,6 +31,24 @@ Result = TypeVar("Result")
 COMPARED = ("CP1", "CP2", "CP3(EU)", "RR3", "CP3", "CP4", "CP3(1,2)", "RR5")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublicPart:
+    """A part of a published table in figures that every reader could compute.
+
+    Attributes:
+        part: Which cells: interior ones, totals and subtotals, or all.
+        cells: How many there are.
+        withheld: How many of them have no number.
+        zeros, visible: How many are published as 0, and how many as 1 or 2.
+    """
+
+    part: TablePart
+    cells: int
+    withheld: int
+    zeros: int
+    visible: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PublicAssessment:
     """A published table in figures that every reader could compute.
@@ -38,10 +57,7 @@ class PublicAssessment:
         table: The table, with its notes.
         title: What stands above it.
         shows: What it shows, in words.
-        cells, interior_cells: How many cells it has, and of how many all others are sums.
-        zeros: How many interior cells are published as 0.
-        withheld: How many cells have no number.
-        visible: How many interior cells are published as 1 or 2.
+        parts: The same figures for interior cells, for totals and subtotals, and for all.
         method: The name of the method.
         promises: What the method promises, as sentences.
         provenance: How it was made, if that is known.
@@ -51,11 +67,7 @@ class PublicAssessment:
     table: Table
     title: str
     shows: str
-    cells: int
-    interior_cells: int | None
-    zeros: int | None
-    withheld: int
-    visible: VisibleSmall
+    parts: tuple[PublicPart, ...]
     method: str
     promises: tuple[str, ...]
     provenance: Provenance | None
@@ -63,6 +75,11 @@ class PublicAssessment:
 
     def __repr__(self) -> str:
         return f"<PublicAssessment of {self.table.spec.title}>"
+
+    @property
+    def whole(self) -> PublicPart:
+        """All cells of the table."""
+        return self.parts[-1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -72,15 +89,14 @@ class Assessment(Confidential):
     Attributes:
         public: What may be told to anyone: nothing in it was computed from true counts.
         population: Units in the table; ``None`` where they are not the sum of any of its cells.
-        interior_cells: Cells of which all others are sums; ``None`` where there is no such part.
-        empty, small: How many interior cells are empty, and how many hold 1 or 2 units.
+        counted: How many cells are empty, small, kept and seen: of interior cells, of totals and
+            subtotals, and of all.
         method: How it was protected, in a few words.
         cautions: What the method itself warns of.
         findings: What the true counts of this table would give away.
         groups_readable: Of the groups in which all have the same property, how many still look so
             in the published table.
         withheld: Withheld cells that follow from the numbers around them.
-        perceived: Small counts that readers see, and how many are what they seem.
         known: What an intruder is taken to know: the largest change, and what is known of empty
             and withheld cells.
         whole: The same with all that the method says; ``None`` where that narrows nothing more.
@@ -89,8 +105,8 @@ class Assessment(Confidential):
             to the one who knows most.
         given_away: Cells of 1 or 2 that the one who knows most can work out, some of them.
         measured: What every registered measure found, with its rows.
-        posterior: What published small values mean, and what happens to true ones.
-        utility: Distances over all cells, interior cells, margins, as far as there are any.
+        posteriors: What published small values mean, and what happens to true ones, in each part.
+        utility: Distances over interior cells, margins, all cells, as far as there are any.
         levels: Distances at each level of the area, where the table has one.
         rows: Distances for each area with their spread, where the table has areas.
         deviations: How often each change occurs; ``None`` where they are too far apart.
@@ -113,22 +129,19 @@ class Assessment(Confidential):
 
     public: PublicAssessment
     population: int | None
-    interior_cells: int | None
-    empty: int | None
-    small: int | None
+    counted: tuple[PartCounts, ...]
     method: str
     cautions: tuple[str, ...]
     findings: tuple[Findings, ...]
     groups_readable: int
     withheld: Findings | None
-    perceived: PerceivedDisclosure
     known: Knowledge
     whole: Knowledge | None
     assumed: tuple[str, ...]
     intervals: tuple[Feasibility, ...]
     given_away: tuple[CellFigures, ...]
     measured: tuple[Measured, ...]
-    posterior: Posterior
+    posteriors: tuple[tuple[TablePart, Posterior], ...]
     utility: tuple[tuple[TablePart, Utility], ...]
     levels: tuple[UtilityAt, ...]
     rows: RowMeasures | None
@@ -155,6 +168,10 @@ class Assessment(Confidential):
     def table(self) -> Table:
         """The published table."""
         return self.public.table
+
+    def counted_in(self, part: TablePart) -> PartCounts | None:
+        """How many cells a part of the table has, of each kind; ``None`` where there is no such."""
+        return next((counts for counts in self.counted if counts.part is part), None)
 
     def utility_in(self, part: TablePart) -> Utility | None:
         """The distances over a part of the table, if it has one."""

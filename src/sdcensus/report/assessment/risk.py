@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sdcensus.model.cube.parts import TablePart
 from sdcensus.model.measure import Side
 from sdcensus.model.quantities import (
     NOTHING,
@@ -17,12 +18,14 @@ from sdcensus.model.quantities import (
 )
 from sdcensus.model.sentences import in_language, speak
 from sdcensus.report.assessment.broken_down import broken_down_lines
+from sdcensus.report.assessment.counted import counted_rows, given_away_texts, part_heads
 from sdcensus.report.assessment.results import Assessment
 from sdcensus.report.assessment.words import (
     finding_line,
     groups_sentence,
     how_text,
     knows_text,
+    part_text,
     units,
 )
 from sdcensus.report.page import (
@@ -39,8 +42,10 @@ from sdcensus.report.page import (
     together,
 )
 from sdcensus.report.study.results import CellFigures
+from sdcensus.risk.counted_parts import PartCounts
 from sdcensus.risk.detection.findings import Findings
 from sdcensus.risk.looks.budget import NOT_COVERED, LookBudget
+from sdcensus.risk.posterior import Posterior
 
 #: How many findings of a kind are told as sentences.
 EXAMPLES = 4
@@ -58,11 +63,11 @@ def without_protection(assessment: Assessment, language: str | None) -> Html:
     return section(
         title,
         speak("assess.risk.purpose", language),
-        *(_findings(finding, language) for finding in assessment.findings),
+        *(_findings(finding, language, assessment.counted) for finding in assessment.findings),
     )
 
 
-def _findings(findings: Findings, language: str | None) -> Html:
+def _findings(findings: Findings, language: str | None, counted: Sequence[PartCounts] = ()) -> Html:
     """How many there are, the first as an example, some more folded away."""
     examples = findings.sentences(EXAMPLES, language)
     more = findings.count - len(examples)
@@ -71,7 +76,7 @@ def _findings(findings: Findings, language: str | None) -> Html:
     first = ""
     if examples:
         first = f" {speak('assess.risk.example', language, sentence=examples[0])}"
-    text = paragraph(together(strong(finding_line(findings, language)), first))
+    text = paragraph(together(strong(finding_line(findings, language, counted=counted)), first))
     title = speak("assess.risk.more_examples", language)
     return Html(f"{text}{details(title, bullets(lines)) if lines else ''}")
 
@@ -84,23 +89,30 @@ def remaining(assessment: Assessment, language: str | None) -> Html:
     rows: list[list[PageCell | str]] = []
     for interval in assessment.intervals:
         tone = Tone.BAD if interval.disclosed else Tone.GOOD
-        given = speak("assess.risk.of", language, n=interval.disclosed, cells=interval.cells)
+        given = given_away_texts(interval, language, small=False)
+        few = given_away_texts(interval, language, small=True)
         rows.append(
             [
                 knows_text(interval, language),
                 how_text(interval, language),
-                PageCell(given.replace(" ", _SPACE), tone),
-                share_text(interval.share, language, digits=2).replace(" ", _SPACE),
-                share_text(interval.small_share, language, digits=2).replace(" ", _SPACE),
+                *(PageCell(_whole_words(text), tone) for text in given),
+                *(_whole_words(text) for text in few),
             ]
         )
+    heads = part_heads(assessment, language)
+    bases = [
+        ("", 2),
+        (speak("assess.risk.of_nonempty", language), len(heads)),
+        (speak("assess.risk.of_few", language), len(heads)),
+    ]
     parts: list[str] = [
         speak("assess.risk.intervals", language),
         *(in_language(sentence, language) for sentence in assessment.assumed),
         table(
             speak("assess.risk.by_knowledge", language),
-            _heads(("knows", "compares", "given_away", "share", "of_small"), language),
+            [*_heads(("knows", "compares"), language), *heads, *heads],
             rows,
+            groups=bases,
             words=2,
             wrapped=True,
         ),
@@ -112,10 +124,28 @@ def remaining(assessment: Assessment, language: str | None) -> Html:
     groups = groups_sentence(assessment, language)
     if groups:
         parts.append(groups)
-    parts.append(
-        measures(assessment, Side.RISK, speak("assess.risk.figures_interior", language), language)
-    )
+    parts += [
+        cells_counted(assessment, language),
+        measures(assessment, Side.RISK, speak("assess.risk.figures", language), language),
+    ]
     return section(title, *parts)
+
+
+def _whole_words(text: str) -> str:
+    """A number and its base on one line; only its share may stand on the next."""
+    number, bracket, share = text.partition(" (")
+    return f"{number.replace(' ', _SPACE)}{bracket}{share.replace(' ', _SPACE)}"
+
+
+def cells_counted(assessment: Assessment, language: str | None) -> Html:
+    """The cells that figures are about, alike in interior cells and totals."""
+    heads = [speak("assess.risk.measure", language), *part_heads(assessment, language)]
+    rows = [
+        [label, *(_whole_words(text) for text in texts)]
+        for label, texts in counted_rows(assessment, language)
+    ]
+    shown = table(speak("assess.counted.title", language), heads, rows, wrapped=True)
+    return together(paragraph(speak("assess.counted.text", language)), shown)
 
 
 def _heads(names: Sequence[str], language: str | None) -> list[str]:
@@ -156,8 +186,19 @@ def measures(assessment: Assessment, side: Side, caption: str, language: str | N
 
 
 def seen(assessment: Assessment, language: str | None) -> Html:
-    """What small published values mean, in both directions."""
-    posterior = assessment.posterior
+    """What small published values mean, in both directions, in each part of the table."""
+    (first, shown), *others = assessment.posteriors
+    parts: list[str] = [
+        speak("assess.risk.meaning_text", language, part=part_text(first, language)),
+        _meaning(first, shown, language),
+    ]
+    for part, posterior in others:
+        title = speak("assess.risk.same_for", language, part=part_text(part, language))
+        parts.append(details(title, _meaning(part, posterior, language)))
+    return section(speak("assess.risk.meaning", language), *parts)
+
+
+def _meaning(part: TablePart, posterior: Posterior, language: str | None) -> Html:
     values = posterior.published.tolist()
     behind: list[list[PageCell | str]] = []
     for value in values:
@@ -168,7 +209,8 @@ def seen(assessment: Assessment, language: str | None) -> Html:
             _chance(chance, same=true == value, telling=bool(value))
             for true, chance in zip(values, chances, strict=True)
         ]
-        behind.append([str(value), *cells, _chance(_cleaned(rest))])
+        seen_cells = number_text(posterior.published_as(value), language)
+        behind.append([str(value), seen_cells, *cells, _chance(_cleaned(rest))])
     becomes: list[list[PageCell | str]] = []
     for true in values:
         chances = [posterior.given_true(value, true) for value in values]
@@ -178,25 +220,22 @@ def seen(assessment: Assessment, language: str | None) -> Html:
             _chance(chance, same=true == value)
             for value, chance in zip(values, chances, strict=True)
         ]
-        becomes.append([str(true), *cells, _chance(_cleaned(rest))])
+        true_cells = number_text(posterior.counted_as(true), language)
+        becomes.append([str(true), true_cells, *cells, _chance(_cleaned(rest))])
     heads = [*(str(value) for value in values), f">{max(values)}"]
-    which = "interior" if assessment.interior_cells is not None else "cells"
-    return section(
-        speak("assess.risk.meaning", language),
-        speak(f"assess.risk.meaning_{which}", language),
-        side_by_side(
-            table(
-                speak("assess.risk.behind", language),
-                [speak("assess.risk.published", language), *heads],
-                behind,
-                groups=[("", 1), (speak("assess.risk.true_count", language), len(heads))],
-            ),
-            table(
-                speak("assess.risk.becomes", language),
-                [speak("assess.risk.true", language), *heads],
-                becomes,
-                groups=[("", 1), (speak("assess.risk.published_as", language), len(heads))],
-            ),
+    of, name = speak("assess.loss.cells", language), part_text(part, language)
+    return side_by_side(
+        table(
+            speak("assess.risk.behind", language, part=name),
+            [speak("assess.risk.published", language), of, *heads],
+            behind,
+            groups=[("", 2), (speak("assess.risk.true_count", language), len(heads))],
+        ),
+        table(
+            speak("assess.risk.becomes", language, part=name),
+            [speak("assess.risk.true", language), of, *heads],
+            becomes,
+            groups=[("", 2), (speak("assess.risk.published_as", language), len(heads))],
         ),
     )
 

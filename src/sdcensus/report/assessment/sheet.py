@@ -25,23 +25,28 @@ _OF_ORIGINAL = {
     "minimum": "sheet.minimum",
     "maximum": "sheet.maximum",
     "unsafe cells": "sheet.unsafe",
-    "share of unsafe cells": "sheet.unsafe_share",
+    "unsafe cells, share of cells": "sheet.unsafe_share",
     "mean": "loss.mean",
     "median": "sheet.median",
 }
 _OF_LATER = {
     "withheld": "sheet.withheld",
     **_OF_ORIGINAL,
-    "mean change": "loss.mean_change",
+    "mean change, empty cells included": "sheet.mean_change",
     "median change": "sheet.median_change",
     "largest change": "loss.largest_change",
-    "share equal to original": "sheet.share_equal",
+    "equal to original, share of cells": "sheet.share_equal",
 }
 _STAGES = {
     Stage.ORIGINAL: "sheet.original",
     Stage.SWAPPED: "sheet.after_swap",
     Stage.PUBLISHED: "sheet.published",
 }
+#: Columns of shares; figures of measures that are shares say so in English.
+_SHARES = (
+    *("share_given", "small_share", "kept_share", "kept_units_share"),
+    *("seen_share", "right_share"),
+)
 #: The usual width of a column, in signs, and the height of a line.
 _WIDTH, _LINE_HEIGHT = 11, 15.0
 
@@ -50,6 +55,7 @@ def evaluation_workbook(assessments: Sequence[Assessment], language: str | None 
     """A workbook: a row for each table with margins and without, distances, conclusions."""
 
     def more(book: Any, formats: _Formats) -> None:
+        _counted(book, formats, assessments)
         _distances(book, formats, assessments)
         _intervals(book, formats, assessments)
         _conclusions(book, formats, assessments)
@@ -91,7 +97,7 @@ class _Formats:
     def __init__(self, book: Any, language: str | None) -> None:
         self.language = language
         #: Headings below which figures are shares, besides those that say so in English.
-        self.shares = {self.word("sheet.share_given"), self.word("sheet.small_share")}
+        self.shares = {self.word(f"sheet.{name}") for name in _SHARES}
         head = {
             "bold": True,
             "text_wrap": True,
@@ -271,6 +277,37 @@ def _listed(
         sheet.repeat_rows(_HEAD_ROW)
 
 
+def _counted(book: Any, formats: _Formats, assessments: Sequence[Assessment]) -> None:
+    """A row for interior cells, one for totals and subtotals, one for all cells of each table."""
+    word, records = formats.word, []
+    for assessment in assessments:
+        for counts in assessment.counted:
+            small, perceived = counts.small, counts.perceived
+            records.append(
+                {
+                    word("sheet.number"): assessment.evaluation.number,
+                    word("sheet.table"): assessment.evaluation.table,
+                    word("sheet.cells_of"): part_text(counts.part, formats.language),
+                    word("counted.cells"): counts.cells,
+                    word("sheet.nonempty_cells"): counts.nonempty,
+                    word("sheet.few_cells"): small.cells,
+                    word("sheet.kept"): int(small.unchanged_cells),
+                    word("sheet.kept_share"): small.share_of_cells,
+                    word("sheet.few_units"): small.records,
+                    word("sheet.kept_units"): int(small.unchanged_records),
+                    word("sheet.kept_units_share"): small.share_of_records,
+                    word("sheet.shown"): perceived.seen.nonzero,
+                    word("sheet.seen"): counts.visible,
+                    word("sheet.seen_share"): perceived.seen.share,
+                    word("sheet.right"): counts.right,
+                    word("sheet.right_share"): perceived.share_right,
+                }
+            )
+    widths = {"number": 8, "table": 34, "cells_of": 18}
+    named = {word(f"sheet.{name}"): width for name, width in widths.items()}
+    _listed(book, formats, word("sheet.counted"), records, named, 3, pages=2)
+
+
 def _distances(book: Any, formats: _Formats, assessments: Sequence[Assessment]) -> None:
     word, records = formats.word, []
     for assessment in assessments:
@@ -294,23 +331,25 @@ def _distances(book: Any, formats: _Formats, assessments: Sequence[Assessment]) 
 def _intervals(book: Any, formats: _Formats, assessments: Sequence[Assessment]) -> None:
     word, records = formats.word, []
     for assessment in assessments:
-        for found in assessment.intervals:
-            records.append(
-                {
-                    word("sheet.number"): assessment.evaluation.number,
-                    word("sheet.table"): assessment.evaluation.table,
-                    word("sheet.for_whom"): found.knowledge.sentence(formats.language),
-                    word("sheet.intervals_by"): found.how.value,
-                    word("risk.given_away"): found.disclosed,
-                    word("sheet.nonempty"): found.cells,
-                    word("sheet.share_given"): found.share,
-                    word("sheet.small_given"): found.small_disclosed,
-                    word("sheet.small_cells"): found.small_cells,
-                    word("sheet.small_share"): found.small_share,
-                    word("sheet.note"): "" if found.cells else word("reason.no_record"),
-                }
-            )
-    widths = {"number": 8, "table": 34, "for_whom": 60, "note": 24}
+        for interval in assessment.intervals:
+            for part, given in interval.parts.items():
+                records.append(
+                    {
+                        word("sheet.number"): assessment.evaluation.number,
+                        word("sheet.table"): assessment.evaluation.table,
+                        word("sheet.for_whom"): interval.knowledge.sentence(formats.language),
+                        word("sheet.intervals_by"): interval.how.value,
+                        word("sheet.cells_of"): part_text(part, formats.language),
+                        word("risk.given_away"): given.disclosed,
+                        word("sheet.looked_at"): given.cells,
+                        word("sheet.share_given"): given.share,
+                        word("sheet.small_given"): given.small_disclosed,
+                        word("sheet.small_looked_at"): given.small_cells,
+                        word("sheet.small_share"): given.small_share,
+                        word("sheet.note"): "" if given.cells else word("reason.no_record"),
+                    }
+                )
+    widths = {"number": 8, "table": 34, "for_whom": 60, "cells_of": 18, "note": 24}
     named = {word(f"sheet.{name}"): width for name, width in widths.items()}
     _listed(book, formats, word("sheet.given_away"), records, named, 2)
 

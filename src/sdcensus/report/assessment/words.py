@@ -5,13 +5,22 @@ The words stand in the catalogue ``assess``; ``None`` for a language is English.
 
 from __future__ import annotations
 
-from sdcensus.model.cube.parts import TablePart
+from collections.abc import Mapping, Sequence
+
+from sdcensus.model.cube.parts import TablePart, parts_of
 from sdcensus.model.measure import Side
-from sdcensus.model.quantities import chance_text, decimal_text, figure_text, share_text
+from sdcensus.model.quantities import (
+    chance_text,
+    decimal_text,
+    figure_text,
+    number_text,
+    share_text,
+)
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.sentences import in_language, speak
 from sdcensus.model.spec.headings import entity_text, units_text
 from sdcensus.report.assessment.results import Assessment, PublicAssessment
+from sdcensus.risk.counted_parts import PartCounts
 from sdcensus.risk.detection.findings import FindingKind, Findings
 from sdcensus.risk.exempt import ExemptCells
 from sdcensus.risk.feasibility import Feasibility
@@ -46,6 +55,28 @@ def knows_text(found: Feasibility, language: str | None = None) -> str:
     return found.knowledge.known_text(language)
 
 
+def base_text(assessment: Assessment, cells: int, language: str | None = None) -> str:
+    """So many cells that are not empty, and whether totals are among them."""
+    key = "nonempty"
+    if cells == 1:
+        key = "nonempty_one"
+    elif assessment.counted_in(TablePart.MARGINS) is not None:
+        key = "nonempty_totals"
+    return speak(f"assess.base.{key}", language, n=cells)
+
+
+def _by_part(parts: Mapping[TablePart, str], language: str | None, key: str = "parts") -> str:
+    """What holds of interior cells and of totals, as a sentence; empty without totals."""
+    if TablePart.MARGINS not in parts or TablePart.INTERIOR not in parts:
+        return ""
+    interior, margins = parts[TablePart.INTERIOR], parts[TablePart.MARGINS]
+    return speak(f"assess.base.{key}", language, interior=interior, margins=margins)
+
+
+def _of_cells(number: int, cells: int, language: str | None) -> str:
+    return speak("assess.risk.of", language, n=number, cells=cells)
+
+
 def lead(assessment: Assessment, language: str | None = None) -> str:
     """The conclusion in three or four sentences."""
     said = [
@@ -63,25 +94,30 @@ def _alone(assessment: Assessment, language: str | None) -> str:
     if not feasibility.cells:
         return speak(f"assess.alone.{'exempt' if exempt else 'empty'}", language)
     knows, disclosed = knows_text(feasibility, language), feasibility.disclosed
-    text = speak("assess.alone.none", language, knows=knows)
+    base = base_text(assessment, feasibility.cells, language)
+    parts = [speak("assess.alone.none", language, knows=knows, of=base)]
     if disclosed:
-        cells = "one_cell" if feasibility.cells == 1 else "cells"
         text = speak(
             f"assess.alone.{'gives_one' if disclosed == 1 else 'gives'}",
             language,
             n=disclosed,
             knows=knows,
             share=share_text(feasibility.share, language),
-            of=speak(f"assess.alone.{cells}", language, n=feasibility.cells),
+            of=base,
         )
-    parts = [text]
+        of_each = {
+            part: _of_cells(given.disclosed, given.cells, language)
+            for part, given in feasibility.parts.items()
+        }
+        parts = [text, _by_part(of_each, language)]
     if exempt:
         key = "exempt_one" if exempt.cells == 1 else "exempt_more"
         parts.append(speak(f"assess.alone.{key}", language, n=exempt.cells))
     whole = assessment.sharpest
     if whole is not None and whole.disclosed > disclosed:
-        parts.append(speak("assess.alone.whole", language, n=whole.disclosed))
-    return " ".join(parts)
+        of = base_text(assessment, whole.cells, language)
+        parts.append(speak("assess.alone.whole", language, n=whole.disclosed, of=of))
+    return " ".join(part for part in parts if part)
 
 
 def _together(assessment: Assessment, language: str | None) -> str:
@@ -109,15 +145,16 @@ def _together(assessment: Assessment, language: str | None) -> str:
 
 
 def _sparse(assessment: Assessment, language: str | None) -> str:
-    cells, empty, small = assessment.interior_cells, assessment.empty, assessment.small
-    if cells is None or empty is None or small is None or not assessment.population:
+    inside = assessment.counted_in(TablePart.INTERIOR)
+    if inside is None or not assessment.population:
         return ""
-    share = (empty + small) / cells
+    share = (inside.empty + inside.small.cells) / inside.cells
     if share < SPARSE_FROM:
         return ""
     return speak(
         "assess.sparse",
         language,
+        n=inside.cells,
         cells=in_ten(share, language),
         units=units(assessment, language),
         below=BRACKETS_BELOW,
@@ -128,18 +165,36 @@ def _sparse(assessment: Assessment, language: str | None) -> str:
 _ABOUT_PEOPLE = (FindingKind.IDENTIFICATION, FindingKind.PAIR)
 
 
-def finding_line(findings: Findings, language: str | None = None) -> str:
-    """How many findings of a kind there are, as a sentence."""
+def finding_line(
+    findings: Findings, language: str | None = None, *, counted: Sequence[PartCounts] = ()
+) -> str:
+    """How many findings of a kind there are, as sentences: in all, and in each part.
+
+    Args:
+        findings: What was found.
+        language: The language of the sentences.
+        counted: The cells of the table, of which cells with few units are a share.
+    """
     of, kind = findings.spec.of, findings.kind
     number = "more" if findings.count > 1 else "one"
     thing = "_thing" if of is not Entity.PERSON and kind in _ABOUT_PEOPLE else ""
-    return speak(
+    line = speak(
         f"assess.found.{kind.name.lower()}.{number}{thing}",
         language,
         count=findings.count,
         unit=speak(f"findings.unit.{of.name.lower()}.single", language),
         units=entity_text(of, language),
     )
+    parts = {
+        part: number_text(findings.count_in(part), language) for part in parts_of(findings.spec)
+    }
+    if kind in _ABOUT_PEOPLE and counted:
+        of_each = {
+            counts.part: _of_cells(findings.count_in(counts.part), counts.nonempty, language)
+            for counts in counted
+        }
+        return f"{line} {_by_part(of_each, language, 'parts_nonempty')}".rstrip()
+    return f"{line} {_by_part(parts, language)}".rstrip()
 
 
 def groups_sentence(assessment: Assessment, language: str | None = None) -> str:
@@ -190,11 +245,22 @@ def conclusions(assessment: Assessment, language: str | None = None) -> tuple[st
     groups = groups_sentence(assessment, language)
     if assessment.groups_readable:
         said.append(speak("assess.conclude.groups", language, groups=groups))
-    visible = sum(assessment.perceived.seen.visible)
-    if visible:
-        right = share_text(assessment.perceived.share_right, language, digits=0)
-        said.append(speak("assess.conclude.seen", language, n=visible, right=right))
-    return tuple(said)
+    return (*said, *_seen(assessment, language))
+
+
+def _seen(assessment: Assessment, language: str | None) -> list[str]:
+    """The ones and twos that readers see, and how many of them are true."""
+    whole = assessment.counted[-1]
+    if not whole.visible:
+        return []
+    of_each = {
+        counts.part: _of_cells(counts.right, counts.visible, language)
+        for counts in assessment.counted
+    }
+    right = share_text(whole.perceived.share_right, language, digits=0)
+    parts = _by_part(of_each, language)
+    text = speak("assess.conclude.seen", language, n=whole.visible, right=right, parts=parts)
+    return [text.rstrip()]
 
 
 def _of_looks(assessment: Assessment, language: str | None) -> list[str]:
@@ -212,9 +278,10 @@ def public_lead(public: PublicAssessment, language: str | None = None) -> str:
     said = []
     if public.method:
         said.append(speak("assess.public.protected", language))
-    if public.withheld:
-        key = "withheld_one" if public.withheld == 1 else "withheld"
-        said.append(speak(f"assess.public.{key}", language, n=public.withheld))
+    withheld, cells = public.whole.withheld, public.whole.cells
+    if withheld:
+        key = "withheld_one" if withheld == 1 else "withheld"
+        said.append(speak(f"assess.public.{key}", language, n=withheld, cells=cells))
     said += [in_language(row.sentence, language) for row in public.rows if row.sentence]
     said.append(speak("assess.public.care", language, below=BRACKETS_BELOW))
     return " ".join(said)

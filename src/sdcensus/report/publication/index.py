@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 from urllib.parse import quote
 
 from sdcensus.model.catalogue import FIRST
+from sdcensus.model.confidential import Confidential
 from sdcensus.model.quantities import NOTHING, decimal_text, number_text, share_text
 from sdcensus.model.sentences import in_language, speak
 from sdcensus.report.page import (
@@ -28,6 +30,29 @@ from sdcensus.utility.evaluation import EvaluationRow, Stage, StageFigures
 
 #: A share of changed numbers above which a row stands out: such a table says little.
 _MUCH_CHANGED = 0.75
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class _Changes(Confidential):
+    """How many numbers all tables have together, how many of them are true, the largest change."""
+
+    cells: int
+    equal: float
+    largest: int
+
+    @classmethod
+    def of(cls, rows: Sequence[EvaluationRow], *, margins: bool) -> _Changes:
+        stages = [_stage(row, Stage.PUBLISHED, margins=margins) for row in rows]
+        changed = [stage for stage in stages if stage is not None]
+        return cls(
+            sum(stage.cells for stage in changed),
+            sum((stage.share_equal or 0.0) * stage.cells for stage in changed),
+            max((stage.max_change or 0 for stage in changed), default=0),
+        )
+
+    @property
+    def share_equal(self) -> float | None:
+        return self.equal / self.cells if self.cells else None
 
 
 def evaluation_index(
@@ -55,24 +80,28 @@ def evaluation_index(
         guaranteed: What is guaranteed of all tables; for the office only.
         language: The language of the page.
     """
-    changed = [
-        stage_figures for stage_figures in map(_published, rows) if stage_figures is not None
-    ]
-    cells = sum(stage_figures.cells for stage_figures in changed)
-    equal = sum(
-        (stage_figures.share_equal or 0.0) * stage_figures.cells for stage_figures in changed
-    )
-    largest = max((stage_figures.max_change or 0 for stage_figures in changed), default=0)
+    whole, inner = _Changes.of(rows, margins=True), _Changes.of(rows, margins=False)
 
-    def word(key: str, **values: str) -> str:
+    def word(key: str, **values: str | int) -> str:
         return speak(f"assess.evaluation.{key}", language, **values)
 
     shown = tiles(
         [
             Tile(number_text(len(rows), language), word("tables")),
-            Tile(number_text(cells, language), word("numbers")),
-            Tile(share_text(equal / cells if cells else None, language), word("equal_share")),
-            Tile(number_text(largest, language), word("largest_change")),
+            Tile(number_text(whole.cells, language), word("numbers")),
+            Tile(
+                share_text(whole.share_equal, language),
+                word(
+                    "equal_share",
+                    n=whole.cells,
+                    interior=inner.cells,
+                    share=share_text(inner.share_equal, language),
+                ),
+            ),
+            Tile(
+                number_text(whole.largest, language),
+                word("largest_change", n=whole.cells, interior=inner.largest),
+            ),
         ]
     )
     claims = [in_language(sentence, language) for sentence in guaranteed]
@@ -80,7 +109,12 @@ def evaluation_index(
     return page(
         word("title"),
         shown,
-        section(word("all"), _lines(rows, files, published, language), _reading(language)),
+        section(
+            word("all"),
+            _lines(rows, files, published, language, margins=True),
+            _lines(rows, files, published, language, margins=False),
+            _reading(language),
+        ),
         *([section(word("groups"), bullets(list(groups)))] if groups else []),
         *([section(word("guaranteed"), bullets(claims))] if claims else ()),
         section(
@@ -99,29 +133,38 @@ def _lines(
     files: Mapping[str, Sequence[str]],
     published: str,
     language: str | None,
+    *,
+    margins: bool,
 ) -> Html:
+    """A line for each table: all its cells, or its interior cells alone."""
     stages = list(dict.fromkeys(stage.stage for row in rows for stage in row.stages))
     swapped = Stage.SWAPPED in stages
-    keys = ["sheet.table", "evaluation.files", "loss.cells", "evaluation.withheld"]
-    keys += ["evaluation.before", "sheet.published"]
+    keys = ["sheet.table", *(["evaluation.files"] if margins else [])]
+    words = len(keys)
+    keys += ["loss.cells", "evaluation.withheld", "evaluation.before", "sheet.published"]
     keys += ["sheet.after_swap"] if swapped else []
     keys += ["evaluation.mean", "loss.largest", "evaluation.equal"]
     head = [speak(f"assess.{key}", language) for key in keys]
     small, changes = (speak(f"assess.evaluation.{key}", language) for key in ("small", "changes"))
-    groups = [("", 4), (small, 2), (changes, 4 if swapped else 3)]
+    groups = [("", words + 2), (small, 2), (changes, 4 if swapped else 3)]
     lines: list[list[PageCell | str]] = []
     for row in rows:
-        line: list[PageCell | str] = [_name(row.table), _links(row.table, files, published)]
-        before, after = _told(row, Stage.ORIGINAL, language), _told(row, Stage.PUBLISHED, language)
+        line: list[PageCell | str] = [_name(row.table)]
+        line += [_links(row.table, files, published)] if margins else []
+        before, swap, after = (
+            _told(row, stage, language, margins=margins)
+            for stage in (Stage.ORIGINAL, Stage.SWAPPED, Stage.PUBLISHED)
+        )
         line += [after["cells"], after["withheld"], before["unsafe"], after["unsafe"]]
-        line += [_told(row, Stage.SWAPPED, language)["mean_change"]] if swapped else []
+        line += [swap["mean_change"]] if swapped else []
         line += [after["mean_change"], after["max_change"]]
-        stage_figures = _published(row)
+        stage_figures = _stage(row, Stage.PUBLISHED, margins=margins)
         share = None if stage_figures is None else stage_figures.share_equal
         tone = Tone.WARN if share is not None and share < 1 - _MUCH_CHANGED else Tone.PLAIN
         lines.append([*line, PageCell(share_text(share, language), tone)])
-    caption = speak("assess.evaluation.every", language)
-    return table(caption, head, lines, groups=groups, words=2, wrapped=True)
+    key = "every" if margins else "every_interior"
+    caption = speak(f"assess.evaluation.{key}", language)
+    return table(caption, head, lines, groups=groups, words=words, wrapped=True)
 
 
 def _reading(language: str | None) -> Html:
@@ -141,9 +184,11 @@ def _links(name: str, files: Mapping[str, Sequence[str]], published: str) -> Htm
     return html or Html(NOTHING)
 
 
-def _told(row: EvaluationRow, stage: Stage, language: str | None) -> dict[str, str]:
+def _told(
+    row: EvaluationRow, stage: Stage, language: str | None, *, margins: bool
+) -> dict[str, str]:
     """The figures of a stage as text; a dash where there is none."""
-    stage_figures = _stage(row, stage)
+    stage_figures = _stage(row, stage, margins=margins)
     if stage_figures is None:
         return dict.fromkeys(("cells", "withheld", "unsafe", "mean_change", "max_change"), NOTHING)
     return {
@@ -155,19 +200,15 @@ def _told(row: EvaluationRow, stage: Stage, language: str | None) -> dict[str, s
     }
 
 
-def _stage(row: EvaluationRow, stage: Stage) -> StageFigures | None:
+def _stage(row: EvaluationRow, stage: Stage, *, margins: bool) -> StageFigures | None:
     return next(
         (
             stage_figures
             for stage_figures in row.stages
-            if stage_figures.stage is stage and stage_figures.margins
+            if stage_figures.stage is stage and stage_figures.margins is margins
         ),
         None,
     )
-
-
-def _published(row: EvaluationRow) -> StageFigures | None:
-    return _stage(row, Stage.PUBLISHED)
 
 
 def _whole(value: int | None, language: str | None) -> str:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
+from sdcensus.model.cube.parts import TablePart, region
 from sdcensus.model.cube.sparse_cube import LARGEST_DENSE_GRID
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import Text
@@ -92,6 +93,10 @@ class Findings:
     def count(self) -> int:
         """How many findings there are."""
         return len(self)
+
+    def count_in(self, part: TablePart) -> int:
+        """How many of them stand in cells of a part of the table."""
+        return int(region(self.spec, part).holds(self.cells, self.spec.shape).sum())
 
     @property
     def units(self) -> int | None:

@@ -11,12 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from sdcensus.methods.method import Method
-from sdcensus.model.cube.constraints import interior
 from sdcensus.model.cube.cube import Cube
+from sdcensus.model.cube.parts import parts_of
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.measure import MeasureContext, Measured
 from sdcensus.model.perturbation.table import Perturbation
@@ -32,12 +29,13 @@ from sdcensus.report.assessment.files import AssessmentReport
 from sdcensus.report.assessment.results import Assessment
 from sdcensus.report.study.results import Study
 from sdcensus.risk.composite import RiskBeforeAndAfter
+from sdcensus.risk.counted_parts import part_counts
 from sdcensus.risk.detection.detectors import detect
 from sdcensus.risk.detection.findings import FindingKind, Findings
 from sdcensus.risk.detection.withheld import withheld_that_follow
 from sdcensus.risk.feasibility import Feasibility, How
 from sdcensus.risk.looks.budget import LookBudget
-from sdcensus.risk.posterior import perceived_disclosure, posterior_observed_of
+from sdcensus.risk.posterior import posterior_observed_of
 from sdcensus.session.assess.figures import (
     by_area,
     checked_pair,
@@ -145,7 +143,6 @@ def assess_table(
     programs = table.spec.cells <= EXACT_UP_TO if said.exact is None else said.exact
     fitting = intervals_of(cube, intruder, exact=programs, left_out=left_out, progress=progress)
     progress("measuring what readers lose", 0.5)
-    inside = _interior_counts(cube)
     results = measured(_context(cube, table, intruder, said), left_out)
     levels, rows = by_area(cube, table, left_out)
     progress("comparing with other tables", 0.6)
@@ -159,24 +156,23 @@ def assess_table(
         public=public_assessment(
             table, method=method, provenance=said.provenance, title=said.title, language=language
         ),
-        population=population_of(cube, inside),
-        interior_cells=None if inside is None else int(inside.size),
-        empty=None if inside is None else int((inside == 0).sum()),
-        small=None if inside is None else int(((inside > 0) & (inside <= 2)).sum()),
+        population=population_of(cube),
+        counted=part_counts(cube, table),
         method=_name(method, noise_of(method, perturbation)),
         cautions=() if method is None else method.claims().cautions,
         findings=findings,
         groups_readable=readable,
         withheld=(withheld_that_follow(table) or None) if table.flags is not None else None,
-        perceived=perceived_disclosure(cube, table, margins=inside is None),
         known=intruder.known,
         whole=intruder.whole,
         assumed=intruder.notes,
         intervals=tuple(fitting),
         given_away=small_given_away(cube, table, intruder, fitting, language),
         measured=results,
-        posterior=posterior_observed_of(cube, table, margins=inside is None),
-        utility=distances_of(cube, table, has_interior=inside is not None),
+        posteriors=tuple(
+            (part, posterior_observed_of(cube, table, part=part)) for part in parts_of(cube.spec)
+        ),
+        utility=distances_of(cube, table),
         levels=levels,
         rows=rows,
         deviations=deviations,
@@ -226,13 +222,6 @@ def _found(
     )
     published = detect(table, sensitive=said.sensitive, structural=impossible)
     return tuple(kind for kind in findings if kind), groups_readable(findings, published)
-
-
-def _interior_counts(cube: Cube) -> npt.NDArray[np.int64] | None:
-    """The cells of which all others are sums, where the table has such a part."""
-    if all(axis.base_is_shown for axis in cube.spec.axes):
-        return cube.count[interior(cube.spec)]
-    return None
 
 
 def _intruder(cube: Cube, table: Table, said: AssessOptions) -> Intruder:

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from sdcensus.errors import SdcensusError, SpecError
 from sdcensus.methods.method import Method, MethodKind
+from sdcensus.model.cube.constraints import interior
 from sdcensus.model.cube.cube import Cube
-from sdcensus.model.cube.parts import TablePart
+from sdcensus.model.cube.parts import TablePart, parts_of
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.protected import Protected
@@ -63,10 +63,10 @@ def checked_pair(cube: AnyCube, table: AnyTable) -> tuple[Cube, Table]:
     return counted, shown
 
 
-def population_of(cube: Cube, inside: npt.NDArray[np.int64] | None) -> int | None:
+def population_of(cube: Cube) -> int | None:
     """How many units are counted: the sum of interior cells, or the grand total."""
-    if inside is not None:
-        return int(inside.sum())
+    if TablePart.INTERIOR in parts_of(cube.spec):
+        return int(cube.count[interior(cube.spec)].sum())
     if all(axis.total for axis in cube.spec.axes):
         return int(cube.count[(-1,) * len(cube.shape)])
     return None
@@ -90,13 +90,9 @@ def small_given_away(
     return given_away(cube, table, intervals, language=language)
 
 
-def distances_of(
-    cube: Cube, table: Table, *, has_interior: bool
-) -> tuple[tuple[TablePart, Utility], ...]:
+def distances_of(cube: Cube, table: Table) -> tuple[tuple[TablePart, Utility], ...]:
     """Distances over every part that the table has."""
-    parts = tuple(TablePart) if has_interior else (TablePart.ALL,)
-    measured = [(part, utility_of(cube, table, part)) for part in parts]
-    return tuple((part, utility) for part, utility in measured if utility.cells or utility.withheld)
+    return tuple((part, utility_of(cube, table, part)) for part in parts_of(cube.spec))
 
 
 def by_area(

@@ -41,7 +41,6 @@ class Intruder(Confidential):
         table: What he works with: the published table, totals left out where they are sums.
         exact: Cells that he knows to be published as they are; ``None`` if there are none.
         exempt: Those of them that the office exempts, which are not counted as given away.
-        interior: Whether only interior cells are looked at.
         notes: What a reader has to know about all this, as sentences.
     """
 
@@ -50,7 +49,6 @@ class Intruder(Confidential):
     table: Table
     exact: Mask | None = None
     exempt: Mask | None = None
-    interior: bool = False
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
@@ -122,7 +120,6 @@ def intruder_of(
         table=used,
         exact=exact,
         exempt=exempt,
-        interior=inside is not None,
         notes=tuple(notes),
     )
 
@@ -189,7 +186,6 @@ def fitting(
         knowledge,
         how=how,
         cells=None if intruder.exempt is None else ~intruder.exempt,
-        margins=not intruder.interior,
         exact=intruder.exact,
         progress=progress,
     )

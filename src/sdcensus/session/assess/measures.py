@@ -20,7 +20,6 @@ GROUP = "sdcensus.measures"
 #: In the order of the report. Listed, so that they are there without looking for packages.
 BUILT_IN = (
     "sdcensus.risk.composite:CompositeRiskMeasure",
-    "sdcensus.risk.unperturbed:UnperturbedMeasure",
     "sdcensus.risk.exempt:ExemptMeasure",
     "sdcensus.utility.adding_up:AddingUpMeasure",
 )

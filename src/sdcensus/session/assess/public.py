@@ -7,18 +7,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
 from sdcensus.methods.method import Method
 from sdcensus.methods.notes import notes_for
-from sdcensus.model.cube.constraints import is_interior
+from sdcensus.model.cube.parts import TablePart, parts_of, region
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.provenance import Provenance
-from sdcensus.model.published.table import AnyTable
+from sdcensus.model.published.table import AnyTable, Table
 from sdcensus.model.sentences import sentence
 from sdcensus.model.spec.headings import table_heading
-from sdcensus.report.assessment.results import PublicAssessment
-from sdcensus.risk.posterior import visible_small
+from sdcensus.report.assessment.results import PublicAssessment, PublicPart
+from sdcensus.risk.posterior import shown_values, visible_small
 from sdcensus.session.assess.measures import public_rows
 
 #: Promises that say something to readers; others concern the office, or tell of parameters.
@@ -55,9 +53,6 @@ def public_assessment(
     claims = Claims(for_publication=False) if method is None else method.claims()
     if method is not None and not table.notes:
         table = table.with_notes(*notes_for(table, claims))
-    has_interior = all(axis.base_is_shown for axis in spec.axes)
-    shown = np.ones(spec.shape, dtype=bool) if table.flags is None else table.flags == 0
-    inside = table.published[is_interior(spec) & shown] if has_interior else None
     shows = table_heading(replace(spec, name=""), language)
     called = provenance.method if provenance is not None else ""
     if not called and method is not None:
@@ -66,15 +61,23 @@ def public_assessment(
         table=table,
         title=title or shows,
         shows=shows,
-        cells=spec.cells,
-        interior_cells=None if inside is None else spec.base_cells,
-        zeros=None if inside is None else int((inside == 0).sum()),
-        withheld=int((~shown).sum()),
-        visible=visible_small(table, margins=not has_interior),
+        parts=tuple(_public_part(table, part) for part in parts_of(spec)),
         method=called,
         promises=tuple(
             sentence(f"assess.promise.{name}") for name in claims.names() if name in _FOR_READERS
         ),
         provenance=provenance,
         rows=public_rows(table, claims),
+    )
+
+
+def _public_part(table: Table, part: TablePart) -> PublicPart:
+    """What a reader sees in the cells of a part."""
+    cells, shown = region(table.spec, part).cells, shown_values(table, part)
+    return PublicPart(
+        part=part,
+        cells=cells,
+        withheld=cells - shown.size,
+        zeros=int((shown == 0).sum()),
+        visible=sum(visible_small(table, part=part).visible),
     )

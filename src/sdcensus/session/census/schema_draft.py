@@ -26,6 +26,7 @@ class Draft:
         mistakes: What is to be completed, if it cannot be read yet.
         check: Where dictionaries and files disagree, if there were dictionaries.
         check_file: The file that says so in full.
+        areas: Files among those given that list areas and hold no records.
     """
 
     path: Path
@@ -35,6 +36,7 @@ class Draft:
     mistakes: str = ""
     check: DictionaryCheck | None = None
     check_file: Path | None = None
+    areas: tuple[Path, ...] = ()
 
 
 def draft(
@@ -89,6 +91,7 @@ def draft(
         None,
         check=drafted.check,
         check_file=check_file if drafted.check is not None else None,
+        areas=drafted.areas,
     )
     try:
         return replace(result, schema=read_schema(path))

@@ -10,6 +10,7 @@ from sdcensus.errors import SdcensusError
 from sdcensus.formats.write import new_file
 from sdcensus.session.guard.run import read_lock
 from sdcensus.session.recommend.recommendation import PERTURBATION_FILE
+from sdcensus.session.start.raw_files import sort_files
 from sdcensus.session.start.road import COMMANDS_FILE, SCHEMA_FOLDER, Answers, Road, StartProduct
 
 _HEAD = "# What comes next. Written by sdcensus start, anew each time it is run."
@@ -61,10 +62,12 @@ def _steps(road: Road, answers: Answers | None) -> Iterator[NextStep]:
 def _to_store(road: Road, again: tuple[str, ...]) -> Iterator[NextStep]:
     if road.schema is None:
         out = _full(road.folder / SCHEMA_FOLDER)
-        files = tuple(_full(path) for path in road.files)
+        raw = sort_files(road.files)
+        files = tuple(_full(path) for path in (*raw.records, *raw.areas))
+        beside = [word for path in raw.dictionaries for word in ("--dictionary", _full(path))]
         yield NextStep(
             "Draft a schema: what the columns mean.",
-            (("sdcensus", "schema", "draft", *files, "--out", out), again),
+            (("sdcensus", "schema", "draft", *files, *beside, "--out", out), again),
         )
         return
     check = ("sdcensus", "schema", "check", _full(road.schema))

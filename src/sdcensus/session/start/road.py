@@ -22,6 +22,7 @@ from sdcensus.session.recommend.recommendation import (
     POLICY_FILE,
     RecommendedProduct,
 )
+from sdcensus.session.start.raw_files import DICTIONARY_ENDINGS
 
 SCHEMA_FOLDER, STORE, ADVICE = "schema", "census.store", "advice"
 ANSWERS_FILE, COMMANDS_FILE = "start.toml", "next-commands.txt"
@@ -101,7 +102,7 @@ class Road:
 
     Attributes:
         folder: Where everything of the road is written.
-        files: Raw files of the census in it.
+        files: Raw files of the census in it, and what lies beside them.
         schema: The schema, if there is one.
         secret: The file of the office secret, there or not.
         store: The store, if there is one.
@@ -160,12 +161,13 @@ class Road:
     @property
     def sheet(self) -> Path:
         """Where the recovery sheet of a new secret is written."""
-        return self.secret.with_name(SHEET)
+        return self.secret.with_name(f"{self.secret.stem}-secret-sheet.txt")
 
     @property
     def server_secret(self) -> Path:
         """Where the look-up part of the secret is written."""
-        return self.secret.with_name(SERVER_SECRET)
+        own = "" if self.secret.name == SECRET else f"{self.secret.stem}-"
+        return self.secret.with_name(f"{own}{SERVER_SECRET}")
 
 
 def find_road(folder: str | Path, *, secret: str | Path | None = None) -> Road:
@@ -196,7 +198,7 @@ def find_road(folder: str | Path, *, secret: str | Path | None = None) -> Road:
         except DocumentError as error:
             mistakes = str(error)
     files = tuple(_raw_files(place))
-    if store is None and schema is None and not files:
+    if store is None and schema is None and not any(map(_may_hold_records, files)):
         endings = ", ".join(FORMAT_OF_ENDING)
         raise InputError(
             f"{place} holds no file of a census ({endings}), no schema.toml and no store."
@@ -244,10 +246,14 @@ def _raw_files(folder: Path) -> list[Path]:
         path
         for path in folder.iterdir()
         if path.is_file()
-        and path.suffix.lower() in FORMAT_OF_ENDING
+        and path.suffix.lower() in {*FORMAT_OF_ENDING, *DICTIONARY_ENDINGS}
         and path.name not in own
         and not path.name.startswith((".", "~"))
     )
+
+
+def _may_hold_records(path: Path) -> bool:
+    return path.suffix.lower() in FORMAT_OF_ENDING
 
 
 def read_answers(folder: Path) -> Answers | None:
