@@ -188,12 +188,11 @@ class SchemaWriter:
             else:
                 self._say("")
 
-    def _variable(self, file: DraftFile, profile: Profile) -> None:
+    def _guessed(
+        self, file: DraftFile, profile: Profile, entry: DictionaryVariable | None
+    ) -> Guess:
+        """What a column is taken for, among the others of its file."""
         place, areas = (file.name, profile.name), self._areas
-        if areas is not None and (reason := areas.stands_elsewhere(place)):
-            self._note([f"guessed: the column {profile.name!r} of {file.name}: {reason}."])
-            self._say("")
-            return
         guessed = guess(
             profile,
             in_id=profile.name in file.id,
@@ -205,10 +204,19 @@ class SchemaWriter:
             guessed = replace(guessed, role=None, continuous=True, notes=[_OTHER_WEIGHT])
         if areas is not None and guessed.role is Role.GEOGRAPHY:
             guessed.notes = areas.notes(place, guessed.notes)
-        entry = self.entries.get((file.title, profile.name))
         if entry is not None:
             take_over_range(guessed, profile, entry)
         self.guesses[file.title, profile.name] = guessed
+        return guessed
+
+    def _variable(self, file: DraftFile, profile: Profile) -> None:
+        place, areas = (file.name, profile.name), self._areas
+        if areas is not None and (reason := areas.stands_elsewhere(place)):
+            self._note([f"guessed: the column {profile.name!r} of {file.name}: {reason}."])
+            self._say("")
+            return
+        entry = self.entries.get((file.title, profile.name))
+        guessed = self._guessed(file, profile, entry)
         if guessed.left_out:
             reason = " ".join(guessed.notes)
             self._note([f"The column {profile.name!r} of {file.name} is left out: {reason}."])
