@@ -271,6 +271,7 @@ def _advise(output: Output, road: Road, answers: Answers, language: str | None) 
 def _show_next(output: Output, road: Road, language: str | None, *, asked: str | None) -> None:
     """Say what is next and why, and write it down."""
     from sdcensus.session.start.next_commands import next_steps, write_commands
+    from sdcensus.session.start.road import near
 
     steps = next_steps(road, asked)
     lines = [line for step in steps for line in _lines(step, language)]
@@ -278,7 +279,7 @@ def _show_next(output: Output, road: Road, language: str | None, *, asked: str |
     for step in steps:
         output.say(in_language(step.why, language))
         for words in step.words:
-            output.command(" ".join(map(typed, words)))
+            output.command(" ".join(typed(near(word)) for word in words))
     path = write_commands(road, tuple(lines), language)
     output.say(f"\n{speak('start.said.wrote_commands', language, path=str(path))}")
 

@@ -74,7 +74,8 @@ def _to_store(road: Road, again: tuple[str, ...], spoken: tuple[str, ...]) -> It
     if road.mistakes:
         yield NextStep(sentence("start.next.complete"), (check, again))
         return
-    yield NextStep(sentence("start.next.look"), (check,))
+    edit = ("sdcensus", "schema", "edit", _full(road.schema))
+    yield NextStep(sentence("start.next.look"), (edit, check))
     if not road.secret.is_file():
         yield NextStep(
             sentence("start.next.secret"),
