@@ -196,7 +196,8 @@ def test_a_sixth_language_speaks_in_what_an_office_signs(
         "start": said(own_words, "start", census, "--for", "report,builder", *secret, *spoken),
     }
     plan = tmp_path / "plan.toml"
-    plan.write_text(PLAN.replace('["en", "es"]', '["tet"]'), encoding="utf-8", newline="")
+    text = 'measure = "count"\n' + PLAN.replace('["en", "es"]', '["tet"]')
+    plan.write_text(text, encoding="utf-8", newline="")
     said(own_words, "publish", plan, *secret)
     pages = [*check.glob("*.html"), study / "study.html", *tmp_path.glob("published/*.html")]
     assert any("notes" in path.name for path in pages)
