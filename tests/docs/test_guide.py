@@ -10,7 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from sdcensus.demo.write import write_country
+from sdcensus.model.secret import Secret
 from sdcensus.session.census.census import load
+from sdcensus.session.demo.country import choose_country
 from sdcensus.store.secrets import read_secret, write_secret
 from tests.docs.pages import (
     EXAMPLES,
@@ -19,6 +22,7 @@ from tests.docs.pages import (
     answer_of,
     answers_as_shown,
     blocks,
+    comparable,
     page_text,
     rows,
     section,
@@ -86,15 +90,33 @@ def test_commands_answer_what_the_page_shows(page: str, examples: Path) -> None:
             assert answers_as_shown(answer, shown, random_secret=own_secret), place
 
 
-def prepare(folder: Path) -> None:
-    """What the first page leaves behind: a secret above the folder, and the store."""
+def vector_secret(folder: Path) -> Secret:
+    """The secret of the published vectors, written into a folder."""
     typed = folder / "typed.txt"
     typed.touch(mode=0o600)
     typed.write_text(VECTOR_SECRET, encoding="utf-8", newline="\n")
     secret = read_secret(typed)
     typed.unlink()
-    write_secret(secret, folder.parent / "office.secret")
+    write_secret(secret, folder / "office.secret")
+    return secret
+
+
+def prepare(folder: Path) -> None:
+    """What the first page leaves behind: a secret above the folder, and the store."""
+    secret = vector_secret(folder.parent)
     load(folder / "schema.toml", folder / STORES[folder.name], secret=secret)
+
+
+def test_an_assessment_of_the_demo_country_says_what_the_page_shows(tmp_path: Path) -> None:
+    """With the secret of the vectors; long lines are broken on the page."""
+    files = write_country(tmp_path / "country", country=choose_country(None, None), seed=2021)
+    load(files.schema, tmp_path / "census.store", secret=vector_secret(tmp_path))
+    [(command, shown)] = steps(blocks("assess.md", "text")[0])
+    code, answer = answer_of(command, tmp_path)
+    assert code == 0
+    said = " ".join(comparable(answer, random_secret=False).split())
+    for part in comparable(shown, random_secret=False).split("\n...\n"):
+        assert " ".join(part.split()) in said
 
 
 @pytest.mark.parametrize("page", [page for page in pages() if blocks(page, "pycon")])
