@@ -529,3 +529,26 @@ def test_a_code_without_a_label_says_so_in_the_language_of_the_draft(tmp_path: P
     schema = drafted(tmp_path, census, dictionaries=(dictionary,), language="es")
     labels = {code.code: code.label.show("es") for code in schema.variable("p08").codes}
     assert labels["7"] == "(sin etiqueta en el archivo)"
+
+
+def test_a_code_that_hardly_any_record_has_is_a_mistake_and_no_category(tmp_path: Path) -> None:
+    rows = 3000
+    sex, age = [1, 2] * (rows // 2), [at % 90 for at in range(rows)]
+    sex[7], age[9] = 7, 130
+    children = [9 if at == 5 else at % 4 for at in range(rows)]
+    columns = {"id": range(rows), "P08": sex, "P09": age, "P19": children}
+    census = write_csv(tmp_path / "personas.csv", columns)
+    dictionary = tmp_path / "diccionario.csv"
+    entries = "variable,descripción,código,significado\nP08,Sexo,1,Hombre\nP08,Sexo,2,Mujer\n"
+    entries += "P09,Edad,0-100,Años\nP19,Hijos,0-23,Hijos\nP19,Hijos,98,No aplica\n"
+    dictionary.write_text(entries, encoding="utf-8")
+    schema = drafted(tmp_path, census, dictionaries=(dictionary,), language="es")
+    assert codes(schema.variable("p08"))["7"] is CodeKind.NOT_STATED
+    kinds = codes(schema.variable("p09"))
+    assert kinds["130"] is CodeKind.NOT_STATED
+    assert kinds["100"] is CodeKind.VALID
+    assert "101" not in kinds
+    # A number that is rare and possible is none.
+    assert codes(schema.variable("p19"))["9"] is CodeKind.VALID
+    text = (tmp_path / "draft" / "schema.toml").read_text(encoding="utf-8")
+    assert text.count("is a mistake: not stated") == 2

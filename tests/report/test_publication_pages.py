@@ -12,6 +12,7 @@ from sdcensus.model.text import Text
 from sdcensus.report.publication.index import evaluation_index
 from sdcensus.report.publication.notes import NotedTable, PublicationNotes, notes_pages
 from sdcensus.utility.evaluation import EvaluationRow, Stage, StageFigures
+from tests.report.reading import read_page
 
 NOTES = PublicationNotes(
     census=Text.of("Census <2021>"),
@@ -158,6 +159,25 @@ def test_the_index_has_a_line_and_links_for_each_table() -> None:
         [row("ages", Stage.ORIGINAL, Stage.SWAPPED, Stage.PUBLISHED)], files, publication="P"
     )
     assert "after swap" in swapped
+
+
+def test_the_index_tells_all_cells_and_interior_cells_alike() -> None:
+    """Two tables with 10 numbers each, 2 of them true, and 4 in the interior, 1 of them true."""
+
+    def both(name: str) -> EvaluationRow:
+        whole = row(name, Stage.ORIGINAL, Stage.PUBLISHED)
+        inner = [
+            replace(stage, margins=False, cells=4, share_equal=0.25, max_change=1)
+            for stage in whole.stages
+        ]
+        return replace(whole, stages=(*whole.stages, *inner))
+
+    text = read_page(evaluation_index([both("ages"), both("sexes")], {}, publication="P")).text
+    assert "of these 20 numbers equal the true count; of the 8 in interior cells: 25.0 %" in text
+    assert "is the largest change of these 20 numbers; in interior cells: 1" in text
+    with_margins, interior = text.split("Every table without its margins: interior cells only")
+    assert "ages – 10 1 10.0 % 10.0 % 0.500 2 20.0 %" in with_margins
+    assert "ages 4 1 10.0 % 10.0 % 0.500 1 25.0 %" in interior
 
 
 def test_an_index_of_nothing_says_so() -> None:

@@ -38,6 +38,8 @@ _LONGEST_RANGE = 1000
 _LONGEST_CLASSIFICATION = 1500
 #: Text that stands in fewer rows than this may be about one person.
 _OFTEN = 3
+#: A code without a label is a mistake if fewer than one record of so many has it.
+_RECORDS_OF_MISTAKE = 1000
 _OLDEST = 120
 #: The oldest ages that occur, with which a missing code is compared.
 _LAST_AGES = 5
@@ -205,30 +207,44 @@ def _labelled(profile: Profile, about: set[Concept]) -> Guess:
         return _range_or_amount(profile, values, missing, about)
     guessed = missing_among(others, labels)
     missing.update(guessed)
+    rest = [other for other in others if other not in guessed]
+    described = any(code not in missing for code in labels)
+    wrong = rest if described and hardly_occur(profile, rest) else []
+    missing.update(dict.fromkeys(wrong, CodeKind.NOT_STATED))
     added = [
         other
         for other in others
-        if other not in guessed and may_be_shown(other, (counts or {})[other])
+        if other not in missing and may_be_shown(other, (counts or {})[other])
     ]
     codes = {**labels, **dict.fromkeys(sorted(added), NO_LABEL)}
-    guess = Guess(
-        codes={**codes, **{value: labels.get(value, "") for value in missing}}, missing=missing
-    )
+    absent = {value: labels.get(value, "") for value in missing} | dict.fromkeys(wrong, NO_LABEL)
+    guess = Guess(codes={**codes, **absent}, missing=missing)
     if not any(code not in missing for code in codes):
         return _identifier("only missing codes have labels; check what this column holds.")
     if added:
         guess.notes.append(
             "some codes have no label in the file: write what they mean, or correct the records."
         )
-    if len(added) + len(guessed) < len(others):
+    if len(added) + len(guessed) + len(wrong) < len(others):
         guess.notes.append(_LEFT_OUT)
+    if wrong:
+        guess.notes.append(
+            f"guessed: {_listed(wrong)}, without a label and in hardly any record, is a mistake:"
+            " not stated."
+        )
     if guessed:
         guess.notes.append(
             f"guessed: {_listed(guessed)}, apart and without a label, is a missing code."
         )
-    if len(missing) > len(guessed):
+    if len(missing) > len(guessed) + len(wrong):
         guess.notes.append("guessed from labels: which codes are missing codes.")
     return guess
+
+
+def hardly_occur(profile: Profile, values: Iterable[str]) -> bool:
+    """Whether so few of many records have one of these values that they may be mistakes."""
+    records = sum((profile.counts or {}).get(value, 0) for value in values)
+    return records * _RECORDS_OF_MISTAKE < profile.filled
 
 
 def _listed(codes: Iterable[str]) -> str:
@@ -243,7 +259,10 @@ _LEFT_OUT = "values that are rare or long were left out: they may be about one p
 
 def _whole_numbers(profile: Profile, about: set[Concept]) -> Guess:
     """A column of whole numbers without labels."""
-    numbers_units = unit_in(profile.name) is not None and len(profile.values) > _FEW_NUMBERS
+    different = len(profile.values)
+    numbers_units = (unit_in(profile.name) is not None and different > _FEW_NUMBERS) or (
+        Concept.NUMBER in about and different > _LONGEST_RANGE
+    )
     if (
         is_nearly_unique(profile)
         or numbers_units

@@ -27,6 +27,7 @@ from sdcensus.ingest.draft_words import (
     is_private_household,
     numbers_persons,
 )
+from sdcensus.model.letters import plain_letters
 from sdcensus.model.schema.schema import SAMPLE_WEIGHT, DeclaredUniverse
 from sdcensus.model.schema.source import FORMAT_OF_ENDING
 from sdcensus.model.schema.variable import CodeKind, Entity, Role
@@ -104,7 +105,8 @@ class SchemaWriter:
         self._lines += [f"# {_plain(note)}" for note in notes]
 
     def _head(self, files: list[DraftFile]) -> None:
-        code = re.sub(r"\W+", "-", files[0].title).strip("-").upper() if files else ""
+        title = plain_letters(files[0].title) if files else ""
+        code = re.sub(r"\W+", "-", title).strip("-").upper()
         self._say(
             "# A first schema, written by looking at the files. Check every line with 'guessed'.",
             "",

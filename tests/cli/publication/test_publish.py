@@ -73,6 +73,8 @@ def test_from_a_plan_to_an_approved_folder(run: Run, folder: Path) -> None:
     first = run("publish", folder / "plan.toml", *secret(folder))
     assert (first.code, first.err) == (0, "")
     lines = " ".join(first.out.split())
+    # Before anything is written: nobody has decided about a table builder.
+    assert lines.index("The plan names no policy") < lines.index("Published")
     assert f"Published 2 tables in {folder / 'published'}" in lines
     assert "passes over the records" in lines
     assert f"sdcensus verify {folder / 'published'}" in lines

@@ -12,7 +12,7 @@ import typer
 
 from sdcensus.cli.shared.console import Output, Stages, plain_table, typed
 from sdcensus.cli.shared.options import Quiet, SecretFile, Yes, examples
-from sdcensus.cli.shared.questions import ask
+from sdcensus.cli.shared.questions import ask, can_answer
 from sdcensus.cli.shared.run import INTERRUPTED, Interrupted
 from sdcensus.errors import SpecError, Unconfirmed
 from sdcensus.model.quantities import bytes_text, duration_text
@@ -143,16 +143,31 @@ def publish(
         yes=yes,
     )
 
+    announced: set[str] = set()
+
+    def before(cautions: tuple[str, ...], undecided: str) -> None:
+        """Say what the first publication decides for good, while it can still be decided."""
+        lines = [*(f"caution: {caution}" for caution in cautions), *filter(None, [undecided])]
+        for line in lines if not announced else []:
+            output.say(line)
+        if cautions and not announced and not yes and can_answer():
+            ask(output, Unconfirmed("Nothing is written yet."))
+        announced.update(cautions)
+
     def published(options: PublishOptions) -> PublishReport:
         with _resumable(), Stages(output, "checking the plan") as stages:
-            return publish_plan(plan, options, progress=stages)
+            return publish_plan(plan, options, progress=stages, before=before)
 
     try:
         report = published(options)
     except Unconfirmed as error:
         ask(output, error)
         report = published(replace(options, yes=True))
-    _say(output, report)
+    _say(output, replace(report, cautions=_others(report.cautions, announced)))
+
+
+def _others(cautions: tuple[str, ...], announced: set[str]) -> tuple[str, ...]:
+    return tuple(caution for caution in cautions if caution not in announced)
 
 
 @contextmanager

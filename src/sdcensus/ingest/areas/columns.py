@@ -121,7 +121,7 @@ def _nested(
     above = [profile for profile in likely if 0 < len(area_codes(profile)) < len(codes)]
     above.sort(key=lambda profile: -len(area_codes(profile)))
     chain: list[Profile] = [finest]
-    rows = {(code,) for code in codes}
+    rows: set[tuple[str, ...]] = {(code,) for code in codes}
     if len(codes) <= _MOST_AREAS:
         for profile in above:
             columns = [*chain, profile]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sdcensus.ingest.dictionaries.code_texts import common_code
 from sdcensus.ingest.dictionaries.entries import DictionaryVariable
 from sdcensus.ingest.draft_columns import Profile
-from sdcensus.ingest.draft_guesses import Guess
+from sdcensus.ingest.draft_guesses import Guess, hardly_occur
 from sdcensus.model.schema.variable import CodeKind, Role
 
 #: A shorter range than this has codes that somebody may give labels.
@@ -19,7 +19,8 @@ def take_over_range(guess: Guess, profile: Profile, entry: DictionaryVariable) -
     """Give a variable of whole numbers the range that its dictionary names.
 
     Missing codes stay out of it. Values that occur outside widen it, with a note, so that the file
-    can be loaded; the check of the dictionary lists them.
+    can be loaded; those that hardly any record has are mistakes, and not stated. The check of the
+    dictionary lists them all.
     """
     if not entry.ranges or not profile.whole or guess.role not in (None, Role.KEY):
         return
@@ -37,6 +38,8 @@ def take_over_range(guess: Guess, profile: Profile, entry: DictionaryVariable) -
     if above and min(above) > top:
         high = min(above) - 1
     outside = [number for number in values if not low <= number <= high]
+    wrong = outside if hardly_occur(profile, map(str, outside)) else []
+    outside = [] if wrong else outside
     low, high = min([low, *outside]), max([high, *outside])
     if any(low <= number <= high for number in missing) or high - low > _LONGEST:
         return
@@ -50,6 +53,13 @@ def take_over_range(guess: Guess, profile: Profile, entry: DictionaryVariable) -
         note for note in guess.notes if not any(words in note for words in _ABOUT_RANGES)
     ]
     guess.notes = [note for note in guess.notes if "an amount" not in note]
+    if wrong:
+        guess.missing.update({str(number): CodeKind.NOT_STATED for number in wrong})
+        listed = " and ".join(map(str, wrong))
+        guess.notes.append(
+            f"guessed: {listed}, outside the range of the dictionary and in hardly any record, is a"
+            " mistake: not stated."
+        )
     if outside:
         guess.notes.append("values outside the range of the dictionary occur: see the check of it.")
     if labelled:

@@ -117,14 +117,28 @@ def builder_cautions(resolved: Resolved) -> tuple[str, ...]:
     policy = resolved.policy
     if policy is None or not 0 < (policy.limits.dimensions or 0) <= MOST_DIMENSIONS:
         return ()
-    series = read_lock(resolved.office).series_of(resolved.census.schema.census)
-    if any(table.series == series for table in read_lock(resolved.office).tables):
+    if not _is_first(resolved):
         return ()
     methods = {spec.entity: resolved.method(spec.entity) for spec in policy.schema.entities}
     noisy = {of: method for of, method in methods.items() if method.has_own_noise}
     if not noisy or all(budget.met for budget in open_budgets(policy, noisy)):
         return ()
     return (sentence("recommend.later.closed", policy=repr(policy.name)),)
+
+
+def undecided_builder(resolved: Resolved) -> str:
+    """What a first publication with noise decides about a builder where no policy does."""
+    if resolved.policy is not None or not _is_first(resolved):
+        return ""
+    noisy = any(resolved.method(of).has_own_noise for of in {spec.of for spec in resolved.specs()})
+    return sentence("recommend.later.undecided") if noisy else ""
+
+
+def _is_first(resolved: Resolved) -> bool:
+    """Whether nothing of the series of the census is out yet."""
+    lock = read_lock(resolved.office)
+    series = lock.series_of(resolved.census.schema.census)
+    return not any(table.series == series for table in lock.tables)
 
 
 def small_group_lines(resolved: Resolved, language: str | None = None) -> Iterator[str]:
