@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from sdcensus.documents.policy.document import read_policy
 from sdcensus.errors import DocumentError, QuestionError, Refused, SpecError
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.perturbation.design import design_perturbation
+from sdcensus.model.policy.policy import Policy
 from sdcensus.model.published.table import Mark
 from sdcensus.model.schema.schema import CensusInfo, KeySpace, Schema
 from sdcensus.model.schema.variable import Code, Entity, EntitySpec, Role, Variable
@@ -22,8 +23,9 @@ from sdcensus.model.spec.question import Question
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.session.answer import TableService, open_service
 from sdcensus.session.census.census import Census, open_store
-from sdcensus.session.census.sample import is_sample, weightings
+from sdcensus.session.census.sample import is_sample, unweighted_menu, weightings
 from sdcensus.session.gate.group_risk import looks_of, measures_of
+from sdcensus.session.protect.table import published_spec
 from sdcensus.session.publish.resolution import resolve
 from sdcensus.session.publish.run import publish
 from sdcensus.session.recommend.recommendation import recommend
@@ -263,6 +265,17 @@ def test_a_menu_that_says_nothing_stays_closed(made: Office) -> None:
     policy = read_policy(path, made.census.schema)
     with pytest.raises(Refused, match='measure = "weighted" at the top of the policy'):
         recommend(made.census, "builder", policy=policy)
+
+
+def test_one_table_and_a_check_of_a_policy_say_it_too(made: Office) -> None:
+    with pytest.raises(Refused, match=r"Say --measure weighted; or, .* --measure count"):
+        published_spec(made.census, "sex")
+    for measure in Measure:
+        assert published_spec(made.census, "sex", measure=measure).measure is measure
+    silent = Policy(name="Silent", schema=made.census.schema)
+    assert 'measure = "weighted" at the top of the policy' in unweighted_menu(made.census, silent)
+    for measure in Measure:
+        assert not unweighted_menu(made.census, replace(silent, measure=measure))
 
 
 FIGURES = """

@@ -169,8 +169,7 @@ def publish(
     before: Callable[[tuple[str, ...], str], object] | None = None,
     **settings: Any,
 ) -> PublishReport:
-    """Publish everything that a plan names, with notes for readers and, if the plan asks for it,
-    an evaluation for the office.
+    """Publish everything that a plan names, with notes and, if it asks for it, an evaluation.
 
     Args:
         plan: The plan: ``.toml``, or an Excel workbook.
@@ -247,7 +246,7 @@ def publish(
 
 
 def _other_census(said: PublishOptions) -> Census | None:
-    """The records that are counted instead of those of the store, where options name them."""
+    """Records that are counted instead of those of the store."""
     if said.data is None:
         return None
     return open_parquet(said.data, engine=said.engine or "duckdb", memory_limit=str(said.memory))
