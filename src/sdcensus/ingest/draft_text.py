@@ -190,8 +190,9 @@ class SchemaWriter:
     def _variable(self, file: DraftFile, profile: Profile) -> None:
         place, areas = (file.name, profile.name), self._areas
         if areas is not None and (reason := areas.stands_elsewhere(place)):
-            self._note([f"guessed: the column {profile.name!r} of {file.name}: {reason}."])
-            self._say("")
+            if profile.name not in (*file.link, *file.id):  # what is part of an id stands there
+                self._note([f"guessed: the column {profile.name!r} of {file.name}: {reason}."])
+                self._say("")
             return
         guessed = guess(
             profile,
@@ -227,7 +228,7 @@ class SchemaWriter:
             self._say(f"label = {toml(label)}")
         if guessed.role is not None:
             self._say(f"role = {toml(guessed.role.value)}")
-        if areas is not None and guessed.role is Role.GEOGRAPHY:
+        if areas is not None and guessed.role is Role.GEOGRAPHY and areas.stand_apart:
             path, text = areas.code_list(place, name, profile, guessed, self.languages)
             self.code_lists[path] = text
             self._say(*areas.settings(place), f"codes = {toml(path)}")
