@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sdcensus.ingest.areas.columns import (
     AreaColumns,
@@ -68,6 +68,8 @@ class DraftAreas:
         labels = {level: holder.profiles[column].title for column, level in named.items()}
         complete = len(labels) > 1 and all(labels.get(level) for level in columns.tree.levels)
         spoken = tuple(labels.items()) if complete else ()
+        own = {place: level for place, level in columns.places.items() if place not in inherited}
+        columns = replace(columns, places=own)
         return cls(name, columns, inherited, spoken, gazetteer is not None)
 
     @property
