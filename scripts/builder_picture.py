@@ -23,8 +23,10 @@ _QUESTION = (("of", "persons"), ("by", "ed@parish"), ("by", "age@broad"), ("by",
 _VIEW = (("rows", "ed"), ("columns", "sex,age"), ("lang", "en"))
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
-#: Bits of each colour that are kept: pages have few colours, and their edges have many.
-_KEPT = 0b11111000
+#: Bits of each colour that are kept, fewer where a palette is too small for them: pages have few
+#: colours, and their edges have many.
+_KEPT = (5, 4, 3)
+_PALETTE = 256
 
 Pixels = npt.NDArray[np.uint8]
 
@@ -59,10 +61,13 @@ def pixels(png: bytes) -> Pixels:
 
 def small_png(picture: Pixels) -> bytes:
     """A picture with a palette: a third of the size of one without."""
-    coarse = picture & _KEPT
-    coarse |= coarse >> 5
-    colours, number = np.unique(coarse.reshape(-1, 3), axis=0, return_inverse=True)
-    if len(colours) > 256:
+    for bits in _KEPT:
+        coarse = (picture >> (8 - bits)) << (8 - bits)
+        coarse |= coarse >> bits
+        colours, number = np.unique(coarse.reshape(-1, 3), axis=0, return_inverse=True)
+        if len(colours) <= _PALETTE:
+            break
+    else:
         raise SystemExit(f"{len(colours)} colours are too many for a palette.")
     height, width, _ = picture.shape
     lines = np.zeros((height, width + 1), np.uint8)
@@ -83,15 +88,23 @@ def small_png(picture: Pixels) -> bytes:
     )
 
 
-def take(address: str, out: Path) -> None:
-    """Open the table and keep what a reader sees of it at once."""
+Question = tuple[tuple[str, str], ...]
+
+
+def take(address: str, out: Path, question: Question = _QUESTION + _VIEW) -> None:
+    """Open a table and keep what a reader sees of it at once."""
+    take_page(f"{address.rstrip('/')}/?{urlencode(question)}", out, "main table tbody td")
+
+
+def take_page(address: str, out: Path, shown: str) -> None:
+    """Open a page, wait until something is shown on it, and keep what is seen at once."""
     with sync_playwright() as tools:
         browser = tools.chromium.launch(
             executable_path=_BROWSER, args=["--no-sandbox", "--disable-lcd-text"]
         )
         page = browser.new_page(viewport={"width": _WIDTH, "height": _HEIGHT}, color_scheme="light")
-        page.goto(f"{address.rstrip('/')}/?{urlencode(_QUESTION + _VIEW)}")
-        page.wait_for_selector("main table tbody td")
+        page.goto(address)
+        page.wait_for_selector(shown)
         page.wait_for_load_state("networkidle")
         out.write_bytes(small_png(pixels(page.screenshot())))
         browser.close()

@@ -249,6 +249,8 @@ def unknown(
     Examples:
         >>> unknown("variable", "sexx", ["sex", "age"])
         "There is no variable 'sexx'. Did you mean 'sex'?"
+        >>> unknown("variable", "SEXO", ["sexo", "edad"])
+        "There is no variable 'SEXO'. Did you mean 'sexo'?"
     """
     names = [str(one) for one in known]
     words = f"unknown.{kind.replace(' ', '-')}"
@@ -259,7 +261,8 @@ def unknown(
         what = told(words, "There is no {kind} {name!r}.", kind=kind, name=name)
     if hint is not None:
         return both(what, hint)
-    return both(what, offered(names, get_close_matches(str(name), names, n=3, cutoff=0.5)))
+    same = [other for other in names if other.casefold() == str(name).casefold()]
+    return both(what, offered(names, same or get_close_matches(str(name), names, n=3, cutoff=0.5)))
 
 
 def offered(names: Sequence[str], near: Sequence[str] = ()) -> Sentence:

@@ -138,3 +138,22 @@ def comparable(text: str, *, random_secret: bool) -> str:
     if random_secret:
         text = _ID.sub("ID", text)
     return "\n".join(line.rstrip() for line in text.strip("\n").splitlines())
+
+
+def answers_as_shown(answer: str, shown: str, *, random_secret: bool) -> bool:
+    """Whether a command answers what a page shows; a line ``...`` stands for any lines.
+
+    Examples:
+        >>> answers_as_shown("a\\nb\\nc\\nd", "a\\n...\\nd", random_secret=False)
+        True
+        >>> answers_as_shown("a\\nb\\nc\\nd", "a\\n...\\nc", random_secret=False)
+        False
+        >>> answers_as_shown("anything", "", random_secret=False)
+        True
+    """
+    if not shown.strip():
+        return True
+    lines = comparable(shown, random_secret=random_secret).splitlines()
+    pattern = "".join(r"(?:.*\n)*" if line == "..." else re.escape(line) + r"\n" for line in lines)
+    text = comparable(answer, random_secret=random_secret) + "\n"
+    return re.fullmatch(pattern, text) is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from html.parser import HTMLParser
 
@@ -158,6 +159,26 @@ def test_the_index_has_a_line_and_links_for_each_table() -> None:
         [row("ages", Stage.ORIGINAL, Stage.SWAPPED, Stage.PUBLISHED)], files, publication="P"
     )
     assert "after swap" in swapped
+
+
+def test_the_index_tells_all_cells_and_interior_cells_alike() -> None:
+    """Two tables with 10 numbers each, 2 of them true, and 4 in the interior, 1 of them true."""
+
+    def both(name: str) -> EvaluationRow:
+        whole = row(name, Stage.ORIGINAL, Stage.PUBLISHED)
+        inner = [
+            replace(stage, margins=False, cells=4, share_equal=0.25, max_change=1)
+            for stage in whole.stages
+        ]
+        return replace(whole, stages=(*whole.stages, *inner))
+
+    made = evaluation_index([both("ages"), both("sexes")], {}, publication="P")
+    text = " ".join(re.sub(r"<[^>]+>", " ", made).split())
+    assert "of these 20 numbers equal the true count; of the 8 in interior cells: 25.0 %" in text
+    assert "is the largest change of these 20 numbers; in interior cells: 1" in text
+    with_margins, interior = text.rsplit("Every table without its margins: interior cells only", 1)
+    assert "ages – 10 1 10.0 % 10.0 % 0.500 2 20.0 %" in with_margins
+    assert "ages 4 1 10.0 % 10.0 % 0.500 1 25.0 %" in interior
 
 
 def test_an_index_of_nothing_says_so() -> None:

@@ -137,14 +137,19 @@ class Feasibility(Confidential):
         if share is None:
             return "No cell is non-empty, so there is nothing to disclose in this table."
         known = self.knowledge.sentence().removesuffix(".")
+        margins = self.parts.get(TablePart.MARGINS)
+        totals = ", totals included" if margins is not None and margins.cells else ""
         text = (
-            f"{known} can narrow {self.disclosed:,} of {self.cells:,} non-empty cells"
+            f"{known} can narrow {self.disclosed:,} of {self.cells:,} non-empty cells{totals}"
             f" ({share_text(share, digits=2)}) down to one count, or to 0 and 1, from this table"
             " alone"
         )
         if small is None:
             return f"{text}. No cell counts 1 or 2."
-        return f"{text}; of the cells that count 1 or 2 it is {share_text(small, digits=2)}."
+        return (
+            f"{text}; of the {self.small_cells:,} cells that count 1 or 2 it is"
+            f" {self.small_disclosed:,} ({share_text(small, digits=2)})."
+        )
 
 
 def feasibility(

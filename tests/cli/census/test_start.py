@@ -44,7 +44,9 @@ def test_the_whole_road_without_a_terminal(run: Run, tmp_path: Path) -> None:
     assert (folder / "schema" / "schema.toml").is_file()
     assert not (tmp_path / "office.secret").exists()
     # What is written down works as it is, and leads to the same place as --yes.
-    for words in commands_in(folder / "next-commands.txt"):
+    edit, *others = commands_in(folder / "next-commands.txt")
+    assert edit[:3] == ["sdcensus", "schema", "edit"]  # it opens a page and stays
+    for words in others:
         assert words[0] == "sdcensus"
         assert run(*words[1:]).code == 0, words
     secret = (tmp_path / "office.secret").read_bytes()
@@ -77,6 +79,26 @@ def test_the_whole_road_without_a_terminal(run: Run, tmp_path: Path) -> None:
     answer = run("start", folder, "--for", "programme")
     assert answer.code == 2
     assert "--rekey" in answer.err
+
+
+def test_a_dictionary_among_the_files_is_one(run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "censo"
+    write_census(folder)
+    (folder / "diccionario.csv").write_text(
+        "Variable;Etiqueta;Código;Glosa\nSEXO;Sexo;1;Hombre\n;;2;Mujer\n"
+        "COMUNA;Comuna de residencia;101;Puerto Claro\nTENENCIA;Tenencia;1;Propia\n",
+        encoding="utf-8",
+    )
+    # What a load leaves beside its store is no file of the census either.
+    (folder / "census.store.problems.txt").write_text("Problems\n", encoding="utf-8")
+    answer = run("start", folder, "--for", "report")
+    assert answer.code == 0, answer.err
+    assert "diccionario.csv describes the columns of the other files." in answer.out
+    text = (folder / "schema" / "schema.toml").read_text(encoding="utf-8")
+    assert 'languages = ["es"]' in text
+    assert '"1" = "Hombre"' in text
+    assert "diccionario" not in text
+    assert "problems" not in text
 
 
 def test_a_store_is_a_beginning_too(run: Run, tmp_path: Path) -> None:

@@ -155,3 +155,13 @@ def test_shares_name_their_base_in_every_language(language: str) -> None:
     assert last.count(str(whole.visible)) >= 2
     labels = [label for label, _ in counted_rows(assessment, language)]
     assert len(set(labels)) == len(labels)
+    # Two columns of one name would be one: the sheets are as wide as in English.
+    for sheet in ("counted", "given_away"):
+        assert _columns(language, sheet) == _columns(None, sheet)
+
+
+def _columns(language: str | None, sheet: str) -> int:
+    content = evaluation_workbook([report("cell key CP1").assessment], language)
+    name = speak(f"assess.sheet.{sheet}", language)
+    book = CalamineWorkbook.from_filelike(BytesIO(content))
+    return len(book.get_sheet_by_name(name).to_python(skip_empty_area=False)[2])

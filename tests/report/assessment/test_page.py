@@ -68,7 +68,7 @@ def test_figures_on_the_page_are_the_measured_ones() -> None:
         assert interval.knowledge.sentence().removeprefix("An intruder who knows ")[:-1] in text
     seen = made.counted[-1]
     right = share_text(seen.perceived.share_right, digits=0)
-    tile = "cells published as 1 or 2, totals included; with that true count"
+    tile = f"of all {seen.cells} cells are published as 1 or 2; of these, with that true count"
     assert f"{tile}: {right} {seen.visible}" in text
     for part in TablePart:
         lost = made.utility_in(part)
@@ -186,7 +186,7 @@ def test_everything_withheld() -> None:
     text = text_of(made.html())
     assert not MISSING.search(text)
     assert "every cell is withheld" in text
-    assert "24 of the 24 cells, totals included, have no number" in text_of(made.public_html())
+    assert "24 of all 24 cells of the table have no number" in text_of(made.public_html())
 
 
 def test_labels_are_shown_and_never_run() -> None:

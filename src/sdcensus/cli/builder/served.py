@@ -18,7 +18,9 @@ def say_offer(output: Output, service: TableService) -> None:
     catalogue = service.catalogue
     rules = service.policy.role(UserRole.PUBLIC)
     census = catalogue.census
-    output.say(f"{census.name}: {service.policy.name}", style="bold")
+    named = service.policy.name.startswith(census.name)  # as recommend calls it
+    name = service.policy.name if named else f"{census.name}: {service.policy.name}"
+    output.say(name, style="bold")
     for population in catalogue.populations:
         levels = [len(variable.levels) for variable in population.variables]
         tables = tables_offered(levels, rules.dimensions)

@@ -66,9 +66,15 @@ def start(
         ),
     ] = False,
     language: Annotated[
-        str,
-        typer.Option("--language", "-l", metavar="LANGUAGE", help="Language of labels in files."),
-    ] = "en",
+        str | None,
+        typer.Option(
+            "--language",
+            "-l",
+            metavar="LANGUAGE",
+            help="Language of labels, such as es, where files do not tell it, and of the load"
+            " report.",
+        ),
+    ] = None,
     quiet: Quiet = False,
 ) -> None:
     """Go from the files of a census to tables and a table builder, one step at a time.
@@ -142,7 +148,7 @@ def _walk(
     answers: Answers,
     *,
     yes: bool,
-    language: str,
+    language: str | None,
     given: Sequence[Path],
 ) -> None:
     """Every step that is not taken yet, as far as somebody agrees."""
@@ -169,7 +175,7 @@ def _walk(
 
 
 def _has_schema(
-    output: Output, road: Road, *, yes: bool, language: str, given: Sequence[Path]
+    output: Output, road: Road, *, yes: bool, language: str | None, given: Sequence[Path]
 ) -> bool:
     """Whether there is a schema to go on with; drafted if there is none."""
     from sdcensus.cli.census.schema import draft
@@ -214,7 +220,7 @@ def _has_secret(output: Output, road: Road, *, yes: bool) -> bool:
     return True
 
 
-def _is_loaded(output: Output, road: Road, *, yes: bool, language: str) -> bool:
+def _is_loaded(output: Output, road: Road, *, yes: bool, language: str | None) -> bool:
     from sdcensus.cli.census.load import load
 
     assert road.schema is not None
@@ -253,6 +259,7 @@ def _advise(output: Output, road: Road, answers: Answers) -> None:
 def _show_next(output: Output, road: Road) -> None:
     """Say what is next and why, and write it down."""
     from sdcensus.session.start.next_commands import next_steps, write_commands
+    from sdcensus.session.start.road import near
 
     steps = next_steps(road)
     lines = [line for step in steps for line in _lines(step)]
@@ -260,9 +267,9 @@ def _show_next(output: Output, road: Road) -> None:
     for step in steps:
         output.say(step.why)
         for words in step.words:
-            output.command(" ".join(map(typed, words)))
+            output.command(" ".join(typed(near(word)) for word in words))
     path = write_commands(road, tuple(lines))
-    output.say(f"\nWrote {path}: these commands, to be copied as they are.")
+    output.say(f"\nWrote {path}: these commands with full paths, to be copied as they are.")
 
 
 def _lines(step: NextStep) -> list[str]:

@@ -88,9 +88,11 @@ def with_labels(tree: AreaTree, labels: Mapping[str, Mapping[str, str]], languag
     """The tree with labels by level and code, and with labelled codes that did not occur.
 
     An area that did not occur lies where its code says, if codes of all others begin with that of
-    the area above them.
+    the area above them. One that holds nothing, or stands high up with the code of another level,
+    is left out: it would be an area of its own at levels where it is none.
     """
     known = {(node.level, node.code): node for node in tree.nodes}
+    occurred = set(known)
     for at in reversed(range(len(tree.levels))):
         level = tree.levels[at]
         for code, label in labels.get(level, {}).items():
@@ -99,6 +101,15 @@ def with_labels(tree: AreaTree, labels: Mapping[str, Mapping[str, str]], languag
                 above = tree.levels[at + 1] if at + 1 < len(tree.levels) else ""
                 node = Node(code, Text(), _likely_parent(tree, level, above, code, known), level)
             known[level, code] = replace(node, label=Text.of(label or code, language=language))
+    for at, level in enumerate(tree.levels):
+        holding = {node.parent for node in known.values()}
+        for place, node in list(known.items()):
+            if node.level != level or place in occurred:
+                continue
+            repeated = any((other, node.code) in known for other in tree.levels[at + 1 :])
+            empty = at > 0 and f"{level}:{node.code}" not in holding
+            if empty or (not node.parent and repeated):
+                del known[place]
     ordered = sorted(known.values(), key=lambda node: _order(node, tree.levels))
     return AreaTree(tree.levels, tuple(ordered))
 
@@ -122,6 +133,13 @@ def _likely_parent(
     return f"{above}:{parent}" if (above, parent) in known else ""
 
 
+def _parent(tree: AreaTree, node: Node) -> str:
+    """The code above, with its level only where readers would not look for it first."""
+    level, _, code = node.parent.partition(":")
+    next_above = tree.levels[tree.levels.index(node.level) + 1 :][:1]
+    return code if (level,) == tuple(next_above) else node.parent
+
+
 def code_table(tree: AreaTree, languages: Sequence[str]) -> str:
     """The tree as the text of a code list; a list of one level needs none of it."""
     stream = io.StringIO(newline="")
@@ -132,6 +150,6 @@ def code_table(tree: AreaTree, languages: Sequence[str]) -> str:
     table.writerow([*heads, "level"] if leveled else heads)
     for node in tree.nodes:
         labels = [dict(node.label.by_language).get(language, "") for language in others]
-        row = [node.code, node.label.show(first) or node.code, *labels, node.parent]
+        row = [node.code, node.label.show(first) or node.code, *labels, _parent(tree, node)]
         table.writerow([*row, node.level] if leveled else row)
     return stream.getvalue()

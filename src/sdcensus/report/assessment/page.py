@@ -112,7 +112,7 @@ def _tiles(assessment: Assessment, language: str | None) -> Html:
         )
     seen_cells = assessment.counted[-1]
     right = share_text(seen_cells.perceived.share_right, language, digits=0)
-    words = speak("assess.page.seen", language, right=right)
+    words = speak("assess.page.seen", language, cells=seen_cells.cells, right=right)
     shown.append(Tile(number_text(seen_cells.visible, language), words))
     if whole is not None:
         counted = units(assessment, language)

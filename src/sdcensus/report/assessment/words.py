@@ -259,7 +259,14 @@ def _seen(assessment: Assessment, language: str | None) -> list[str]:
     }
     right = share_text(whole.perceived.share_right, language, digits=0)
     parts = _by_part(of_each, language)
-    text = speak("assess.conclude.seen", language, n=whole.visible, right=right, parts=parts)
+    text = speak(
+        "assess.conclude.seen",
+        language,
+        cells=whole.cells,
+        n=whole.visible,
+        right=right,
+        parts=parts,
+    )
     return [text.rstrip()]
 
 

@@ -8,7 +8,7 @@ office reads what is proposed here, and declares what is a rule and no coinciden
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -62,6 +62,7 @@ def proposed_rules(census: Census, *, progress: Progress = no_progress) -> tuple
         (rule.variables[0].name, rule.variables[1].name): rule
         for rule in declared_rules(census.schema)
     }
+    universes = {universe.name: universe.condition for universe in census.schema.universes}
     pairs = list(_pairs(census))
     proposed_rules: list[ProposedRule] = []
     for at, (of, first, second) in enumerate(pairs):
@@ -75,7 +76,7 @@ def proposed_rules(census: Census, *, progress: Progress = no_progress) -> tuple
             (first, second, counted.count, rule),
             (second, first, counted.count.T, turned),
         ):
-            proposed_rules += _implications(source, target, count, known)
+            proposed_rules += _implications(source, target, count, known, universes)
     return tuple(
         sorted(proposed_rules, key=lambda rule: (-rule.strength, rule.when))[:MOST_PROPOSED]
     )
@@ -98,7 +99,11 @@ def _pairs(census: Census) -> Iterator[tuple[Entity, Variable, Variable]]:
 
 
 def _implications(
-    source: Variable, target: Variable, count: Int64, rule: PairRule | None
+    source: Variable,
+    target: Variable,
+    count: Int64,
+    rule: PairRule | None,
+    universes: Mapping[str, str],
 ) -> Iterator[ProposedRule]:
     """Codes of one variable that occur with one code of the other only, as rules.
 
@@ -106,6 +111,8 @@ def _implications(
         source, target: The variables.
         count: Records by the leaves of both.
         rule: What is declared about them.
+        universes: The conditions of declared universes, which are levels of one variable: a rule of
+            the schema is written without them.
     """
     share = count.sum(axis=0) / max(int(count.sum()), 1)
     possible = np.ones(count.shape)
@@ -135,8 +142,17 @@ def _implications(
                     best[to.name, code] = size, strength, level, implied.tolist()
     for (name, code), (_, strength, level, codes) in best.items():
         to = target.level(name)
-        outside = f"{_named(target, to)} != '{to.codes[code].code}'"
-        yield ProposedRule(strength, f"{_condition(source, level, codes)} and {outside}")
+        outside = (
+            _universe(universes[name], inside=to.codes[code].code != name)
+            if to.universe
+            else f"{_named(target, to)} != '{to.codes[code].code}'"
+        )
+        inside = (
+            _universe(universes[level.name], inside=level.codes[codes[0]].code == level.name)
+            if level.universe
+            else _condition(source, level, codes)
+        )
+        yield ProposedRule(strength, f"{inside} and {outside}")
 
 
 def _one_hot(level: Level) -> npt.NDArray[np.float64]:
@@ -144,6 +160,13 @@ def _one_hot(level: Level) -> npt.NDArray[np.float64]:
     membership = np.zeros((level.group_array.size, len(level.codes)))
     membership[np.arange(level.group_array.size), level.group_array] = 1
     return membership
+
+
+def _universe(condition: str, *, inside: bool) -> str:
+    """The records of a universe, or all others, as a part of a condition."""
+    if not inside:
+        return f"not ({condition})"
+    return f"({condition})" if " or " in condition else condition
 
 
 def _named(variable: Variable, level: Level) -> str:

@@ -76,7 +76,12 @@ def _to_store(road: Road, again: tuple[str, ...]) -> Iterator[NextStep]:
             "Complete the schema: what it cannot say yet is listed with its line.", (check, again)
         )
         return
-    yield NextStep("Look through the schema: lines with the word 'guessed' are guesses.", (check,))
+    edit = ("sdcensus", "schema", "edit", _full(road.schema))
+    yield NextStep(
+        "Go through the schema on a page, or in a text editor: lines with the word 'guessed' are"
+        " guesses. Then check it.",
+        (edit, check),
+    )
     if not road.secret.is_file():
         yield NextStep(
             "Make the office secret, once. Print its recovery sheet and lock it away.",

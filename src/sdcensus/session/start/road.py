@@ -28,6 +28,9 @@ SCHEMA_FOLDER, STORE, ADVICE = "schema", "census.store", "advice"
 ANSWERS_FILE, COMMANDS_FILE = "start.toml", "next-commands.txt"
 SECRET, SHEET, SERVER_SECRET = "office.secret", "office-secret-sheet.txt", "server.secret"
 
+#: Endings of what a load writes beside its store.
+_REPORTS = (".report.txt", ".problems.txt")
+
 
 class StartProduct(StrEnum):
     """What an office may want to publish."""
@@ -203,8 +206,23 @@ def find_road(folder: str | Path, *, secret: str | Path | None = None) -> Road:
         raise InputError(
             f"{place} holds no file of a census ({endings}), no schema.toml and no store."
         )
-    named = secret or os.environ.get(SECRET_VARIABLE) or place.resolve().parent / SECRET
+    beside = near(str(place.resolve().parent / SECRET))
+    named = secret or os.environ.get(SECRET_VARIABLE) or beside
     return Road(place, files, schema, Path(named), store, read_answers(place), mistakes)
+
+
+def near(word: str) -> str:
+    """A full path as it is called from the folder in which somebody stands; else the word.
+
+    Examples:
+        >>> near(str(Path.cwd() / "censo" / "plan.toml")) == str(Path("censo", "plan.toml"))
+        True
+        >>> near("--check")
+        '--check'
+    """
+    path, here = Path(word), Path.cwd()
+    inside = path.is_absolute() and path != here and path.is_relative_to(here)
+    return str(path.relative_to(here)) if inside else word
 
 
 def _is_store(path: Path) -> bool:
@@ -248,6 +266,7 @@ def _raw_files(folder: Path) -> list[Path]:
         if path.is_file()
         and path.suffix.lower() in {*FORMAT_OF_ENDING, *DICTIONARY_ENDINGS}
         and path.name not in own
+        and not path.name.endswith(_REPORTS)
         and not path.name.startswith((".", "~"))
     )
 
