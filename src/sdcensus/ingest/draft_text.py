@@ -214,8 +214,9 @@ class SchemaWriter:
     def _variable(self, file: DraftFile, profile: Profile) -> None:
         place, areas = (file.name, profile.name), self._areas
         if areas is not None and (reason := areas.stands_elsewhere(place)):
-            self._note([f"guessed: the column {profile.name!r} of {file.name}: {reason}."])
-            self._say("")
+            if profile.name not in (*file.link, *file.id):  # what is part of an id stands there
+                self._note([f"guessed: the column {profile.name!r} of {file.name}: {reason}."])
+                self._say("")
             return
         entry = self.entries.get((file.title, profile.name))
         guessed = self._guessed(file, profile, entry)
@@ -241,12 +242,31 @@ class SchemaWriter:
             self._say(f"label = {toml(label)}")
         if guessed.role is not None:
             self._say(f"role = {toml(guessed.role.value)}")
-        if areas is not None and guessed.role is Role.GEOGRAPHY:
+        if areas is not None and guessed.role is Role.GEOGRAPHY and areas.stand_apart:
             path, text = areas.code_list(place, name, profile, guessed, self.languages)
             self.code_lists[path] = text
             self._say(*areas.settings(place), f"codes = {toml(path)}")
         elif guessed.codes is not None:
             self._codes(name, guessed, entry)
+        self._values(guessed)
+        self._say("")
+        if areas is not None and place == areas.columns.main and areas.level_labels:
+            self._say(f"[variable.{toml_key(name)}.level_labels]")
+            self._say(*(f"{toml_key(key)} = {toml(text)}" for key, text in areas.level_labels), "")
+        if not only_names:
+            about = concepts(profile)
+            self._usual_universes(name, guessed, about)
+            if file.entity is Entity.PERSON and 2 * profile.stated > profile.rows:
+                self._note_role(name, guessed, about)
+
+    def _note_role(self, name: str, guessed: Guess, about: set[Concept]) -> None:
+        """Remember what may be the age or the sex; it is said where one variable only may be."""
+        for role, names in self._roles.items():
+            if guessed.role is Role.KEY and role in about:
+                names.append(name)
+
+    def _values(self, guessed: Guess) -> None:
+        """Which numbers there are, and what says that there is none."""
         if guessed.range is not None:
             self._say(f"range = [{guessed.range[0]}, {guessed.range[1]}]")
         if guessed.continuous:
@@ -258,17 +278,6 @@ class SchemaWriter:
                 self._say(f"{kind.value} = {toml(guessed.of_kind(kind))}")
         if guessed.empty is not None:
             self._say(f"empty = {toml(guessed.empty.value)}")
-        self._say("")
-        if areas is not None and place == areas.columns.main and areas.level_labels:
-            self._say(f"[variable.{toml_key(name)}.level_labels]")
-            self._say(*(f"{toml_key(key)} = {toml(text)}" for key, text in areas.level_labels), "")
-        if not only_names:
-            about = concepts(profile)
-            self._usual_universes(name, guessed, about)
-            whole = file.entity is Entity.PERSON and guessed.role is Role.KEY
-            if whole and 2 * profile.stated > profile.rows:
-                for role, names in self._roles.items():
-                    names += [name] if role in about else []
 
     def _say_what_is_inherited(self, guessed: Guess) -> None:
         """Units that lie in nothing need a code for what they would inherit."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sdcensus.ingest.areas.columns import (
     AreaColumns,
@@ -28,12 +28,14 @@ class DraftAreas:
         columns: Where areas stand.
         inherited: Columns that repeat those of a unit in which the unit lies, with its file.
         level_labels: What the levels of the main geography are called.
+        listed: Whether a file of the office lists the areas.
     """
 
     name: str
     columns: AreaColumns
     inherited: Mapping[Place, str] = field(default_factory=dict)
     level_labels: tuple[tuple[str, str], ...] = ()
+    listed: bool = False
 
     @classmethod
     def found(
@@ -65,7 +67,15 @@ class DraftAreas:
         named |= {column: level for (_, column), level in columns.levels.items()}
         labels = {level: holder.profiles[column].title for column, level in named.items()}
         complete = len(labels) > 1 and all(labels.get(level) for level in columns.tree.levels)
-        return cls(name, columns, inherited, tuple(labels.items()) if complete else ())
+        spoken = tuple(labels.items()) if complete else ()
+        own = {place: level for place, level in columns.places.items() if place not in inherited}
+        columns = replace(columns, places=own)
+        return cls(name, columns, inherited, spoken, gazetteer is not None)
+
+    @property
+    def stand_apart(self) -> bool:
+        """Whether areas stand in a file of their own, since they have levels or are shared."""
+        return len(self.columns.tree.levels) > 1 or len(self.columns.places) > 1 or self.listed
 
     def holds(self, place: Place) -> bool:
         """Whether a column is a geography."""

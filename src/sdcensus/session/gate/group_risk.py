@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -33,6 +33,8 @@ from sdcensus.session.publish.resolution import Resolved
 EVALUATION_WORK = 200_000_000
 #: Menus of larger tables are not measured here: it takes long, and no noise carries them.
 MOST_DIMENSIONS = 5
+#: Told cautions, and what nobody has decided, before a first publication.
+Foretelling = Callable[[tuple[str, ...], str], object]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -126,7 +128,15 @@ def builder_cautions(resolved: Resolved) -> tuple[str, ...]:
     return (sentence("recommend.later.closed", policy=repr(policy.name)),)
 
 
-def undecided_builder(resolved: Resolved) -> str:
+def foretold(resolved: Resolved, before: Foretelling | None) -> tuple[str, ...]:
+    """The cautions of a first publication, told before anything is written."""
+    cautions = builder_cautions(resolved)
+    if before is not None:
+        before(cautions, _undecided_builder(resolved))
+    return cautions
+
+
+def _undecided_builder(resolved: Resolved) -> str:
     """What a first publication with noise decides about a builder where no policy does."""
     if resolved.policy is not None or not _is_first(resolved):
         return ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,7 +24,7 @@ from sdcensus.session.gate.gate import (
     refuse_publishing,
     willing_to_accept,
 )
-from sdcensus.session.gate.group_risk import builder_cautions, gate_of, looks_of, undecided_builder
+from sdcensus.session.gate.group_risk import Foretelling, foretold, gate_of, looks_of
 from sdcensus.session.guard.guard import (
     REVISION_MINIMUM,
     Guard,
@@ -166,7 +166,7 @@ def publish(
     *,
     secret: str | Path | None = None,
     progress: Progress = no_progress,
-    before: Callable[[tuple[str, ...], str], object] | None = None,
+    before: Foretelling | None = None,
     **settings: Any,
 ) -> PublishReport:
     """Publish everything that a plan names, with notes and, if it asks for it, an evaluation.
@@ -213,9 +213,7 @@ def publish(
             workplace.forget()
             guard.registry.batch().forget_others()
             return _unchanged(resolved, workplace, time.perf_counter() - began)
-        ahead = builder_cautions(resolved)
-        if before is not None:
-            before(ahead, undecided_builder(resolved))
+        ahead = foretold(resolved, before)
         accepted = _accepted(resolved, willing, progress)
         finished = _begun(resolved, workplace, guard, said, identity)
         resumed = len(finished)
