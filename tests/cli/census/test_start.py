@@ -93,7 +93,7 @@ def test_a_dictionary_among_the_files_is_one(run: Run, tmp_path: Path) -> None:
     (folder / "census.store.problems.txt").write_text("Problems\n", encoding="utf-8")
     answer = run("start", folder, "--for", "report")
     assert answer.code == 0, answer.err
-    assert "diccionario.csv describes the columns of the other files." in answer.out
+    assert "is taken from diccionario.csv." in answer.out
     text = (folder / "schema" / "schema.toml").read_text(encoding="utf-8")
     assert 'languages = ["es"]' in text
     assert '"1" = "Hombre"' in text
