@@ -21,6 +21,7 @@ SCHEMA = """\
 name = "Census of the hamlet"
 code = "HM1"
 languages = ["en", "es"]
+measure = "count"
 
 [files.person]
 path = "persons.csv"

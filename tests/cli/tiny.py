@@ -12,6 +12,7 @@ name = "Village census"
 country = "Nowhere"
 code = "NW1"
 languages = ["en", "es"]
+measure = "count"
 
 [files.person]
 path = "persons.csv"

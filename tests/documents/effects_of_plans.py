@@ -238,6 +238,7 @@ def settings_of(
 
 EFFECTS: dict[str, Effect] = {
     "PlanHead.store": effect(("of-plans", "of-others")),
+    "PlanHead.measure": effect(('census.store"\n', 'census.store"\nmeasure = "weighted"\n')),
     "PlanHead.programme": Effect({"plan.toml": PLAN}, PROGRAMME, numbers),
     "PlanHead.tables": effect(('tables = ["3.1"]\n', ""), base=PROGRAMME, refused="given"),
     "PlanHead.mapping": effect(("map.toml", "other.toml"), base=PROGRAMME),

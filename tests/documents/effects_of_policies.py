@@ -113,6 +113,16 @@ def answered(files: Files, folder: Path) -> object:
     return [] if made.table.marks is None else made.table.marks.tolist()
 
 
+def said(files: Files, folder: Path) -> object:
+    """What the values of the table builder are called."""
+    policy, census = opened(files, folder)
+    method = CellKey(design_perturbation(5, 4.0), secret=SECRET.sub_secret(Purpose.LOOKUP, 1))
+    service = TableService(census, policy, dict.fromkeys(Entity, method))
+    made = service.answer(Question.from_json({"of": "persons", "by": ["ed", "sex"]}))
+    assert made.table is not None
+    return made.table.values.tolist(), made.table.unit.show("en")
+
+
 def budgets(files: Files, folder: Path) -> object:
     """What may be found out by averaging, and whether the noise keeps to it."""
     policy, _ = opened(files, folder)
@@ -206,6 +216,7 @@ EFFECTS: dict[str, Effect] = {
         planned,
         "given",
     ),
+    "HeadSection.measure": effect("", 'measure = "weighted"\n', said),
     "LimitsSection.dimensions": effect("", "[limits]\ndimensions = 2\n"),
     "LimitsSection.cells": effect("", "[limits]\ncells = 50\n"),
     # --------------------------------------------------------------------------------- [online]

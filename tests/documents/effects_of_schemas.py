@@ -109,7 +109,7 @@ def titles(files: Files, folder: Path) -> object:
 
     middle = PlannedIndicator(name="middle", kind="median", variable="age")
     return (
-        table_heading(census.spec("ed@parish", "age@broad"), "en"),
+        table_heading(census.spec("ed@parish", "age@broad", measure=None), "en"),
         indicator_product(middle, census.schema).unit.show("en"),
     )
 
@@ -394,6 +394,7 @@ EFFECTS: dict[str, Effect] = {
         way=words,
         refused="given",
     ),
+    "CensusSection.measure": effect(('"count"', '"weighted"'), way=titles),
     # ----------------------------------------------------------------------------------- [files]
     "FileSection.path": effect(
         ('path = "persons.csv"', 'path = "others.csv"'),

@@ -16,8 +16,9 @@ from sdcensus.ingest.load import load_census
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import CodeKind, Role, Variable
 from sdcensus.model.secret import Secret
+from sdcensus.model.vocabulary import Measure
 from tests.ingest.readers.writers import write_sav
-from tests.ingest.test_draft import codes, everything_in, one_column, write_csv
+from tests.ingest.test_draft import codes, drafted, everything_in, one_column, write_csv
 
 SECRET = Secret(bytes(range(32)))
 VALID, STATED, APPLICABLE = CodeKind.VALID, CodeKind.NOT_STATED, CodeKind.NOT_APPLICABLE
@@ -255,3 +256,47 @@ def test_geography_is_where_people_live(tmp_path: Path) -> None:
     geography = checked_load(tmp_path).geography
     assert geography is not None
     assert geography.name == "comuna"
+
+
+# ------------------------------------------------------------------------------- weights
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "hhweight",
+        "HHWGT",
+        "weight",
+        "factor_expansion",
+        "Factor Expansión",
+        "popwt",
+        "poids",
+        "fexp",
+    ],
+)
+@pytest.mark.parametrize(("mean", "sample"), [(1, False), (40, True)])
+def test_a_weight_that_stands_for_many_makes_a_sample(
+    tmp_path: Path, name: str, mean: int, sample: bool
+) -> None:
+    rows = range(60)
+    columns = {
+        "pno": [str(row) for row in rows],
+        "sexo": [str(row % 2 + 1) for row in rows],
+        name: [f"{mean * (0.9 + 0.01 * (row % 20)):.3f}" for row in rows],
+        "other_weight": [str(1 + row % 3) for row in rows],
+    }
+    schema = drafted(tmp_path, write_csv(tmp_path / "persons.csv", columns))
+    weights = [variable for variable in schema.variables if variable.role is Role.WEIGHT]
+    assert [variable.source.column for variable in weights if variable.source] == [name]
+    assert schema.census.measure is (Measure.WEIGHTED if sample else None)
+
+
+@pytest.mark.parametrize("name", ["birthweight", "sobrepeso", "height"])
+def test_what_people_weigh_is_no_weight_of_records(tmp_path: Path, name: str) -> None:
+    columns = {
+        "pno": [str(row) for row in range(40)],
+        name: [f"{2 + row / 30:.2f}" for row in range(40)],
+    }
+    schema = drafted(tmp_path, write_csv(tmp_path / "persons.csv", columns))
+    assert schema.weighted == ()
+    assert schema.census.measure is None

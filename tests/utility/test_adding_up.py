@@ -13,7 +13,11 @@ from tests.utility.made import two_way
     [
         (0, "100 %", ""),
         # The first line and the first column of the six lines have another total.
-        (1, "67 %", "In 33 % of its lines the total is not the sum of its parts: use published"),
+        (
+            1,
+            "67 %",
+            "In 33 % of its 6 lines, each a total with its parts, the total is not the sum",
+        ),
     ],
 )
 def test_readers_are_told_where_totals_are_not_sums(change: int, share: str, sentence: str) -> None:
@@ -22,6 +26,6 @@ def test_readers_are_told_where_totals_are_not_sums(change: int, share: str, sen
     published[0, 0] += change
     (row,) = AddingUpMeasure().rows(Table(cube.spec, published), Claims(for_publication=True))
     assert row.value == share
-    assert row.label == "of totals equal the sum of their parts"
+    assert row.label.startswith("of 6 lines, each a total with its parts: the total equals")
     assert row.sentence.startswith(sentence)
     assert bool(row.sentence) is bool(change)

@@ -54,6 +54,7 @@ class Profile:
     longest: int = 0
     counts: dict[str, int] | None = field(default_factory=dict)
     missing_texts: dict[str, int] = field(default_factory=dict)
+    total: float = 0.0
 
     @property
     def name(self) -> str:
@@ -84,9 +85,12 @@ class Profile:
         if self.number:  # data frames write codes as 1.0 as soon as one is missing
             values = pc.replace_substring_regex(values, _WRITTEN_AS_DECIMAL, r"\1")
         self._count(values, rows)
-        values = self._without_missing(values, rows)
+        values, rows = self._without_missing(values, rows)
         if len(values):
             self._look_at(values)
+        if len(values) and self.number:
+            amounts = pc.replace_substring(values, ",", ".").cast(pa.float64())
+            self.total += pc.sum(pc.multiply(amounts, rows)).as_py()
 
     def _look_at(self, text: pa.Array) -> None:
         """What values that say something look like."""
@@ -103,15 +107,21 @@ class Profile:
                 )
                 self.decimals = max(self.decimals, pc.max(digits).as_py() or 0)
 
-    def _without_missing(self, values: pa.Array, rows: pa.Array) -> pa.Array:
-        """The values that say something; of the others, the rows are counted."""
+    @property
+    def mean(self) -> float:
+        """The mean of a column of numbers, texts that say nothing aside."""
+        return self.total / self.stated if self.number and self.stated else 0.0
+
+    def _without_missing(self, values: pa.Array, rows: pa.Array) -> tuple[pa.Array, pa.Array]:
+        """The values that say something with their rows; of the others, the rows are counted."""
         if not self.number:  # a text among others
-            return values
+            return values, rows
         absent = pc.is_in(pc.utf8_lower(values), value_set=_MISSING_TEXTS)
         pairs = zip(values.filter(absent).to_pylist(), rows.filter(absent).to_pylist(), strict=True)
         for value, count in pairs:
             self.missing_texts[value] = self.missing_texts.get(value, 0) + count
-        return values.filter(pc.invert(absent))
+        stated = pc.invert(absent)
+        return values.filter(stated), rows.filter(stated)
 
     def _count(self, values: pa.Array, rows: pa.Array) -> None:
         counts = self.counts

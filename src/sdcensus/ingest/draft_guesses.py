@@ -96,7 +96,7 @@ def guess(profile: Profile, *, in_id: bool, geography: bool, in_link: bool = Fal
         guess = _labelled(profile, about)
     elif may_identify_a_person(profile, about):
         guess = _identifier("guessed from its name: it is read and never stored.")
-    elif Concept.WEIGHT in about and profile.number and profile.stated == profile.rows:
+    elif is_weight(profile):
         guess = Guess(
             role=Role.WEIGHT, decimals=_decimals(profile, 6), notes=["guessed: a weight."]
         )
@@ -106,6 +106,8 @@ def guess(profile: Profile, *, in_id: bool, geography: bool, in_link: bool = Fal
         guess = _amount(profile, {})
     else:
         guess = _text(profile, about)
+    if Concept.WEIGHT in about and guess.continuous:
+        guess.notes.append(_NO_WEIGHT)
     _say_what_missing_texts_mean(profile, guess)
     if about & {Concept.SEX, Concept.AGE} and guess.role is None and not guess.left_out:
         guess.role = Role.KEY
@@ -116,6 +118,19 @@ def guess(profile: Profile, *, in_id: bool, geography: bool, in_link: bool = Fal
         )
     _say_what_empty_means(profile, guess)
     return guess
+
+
+#: What looks like a weight by its name, and has records without one.
+_NO_WEIGHT = (
+    'if it is the weight of a sample: role = "weight". A weight is a number above 0 in every'
+    " record, and here some have none."
+)
+
+
+def is_weight(profile: Profile) -> bool:
+    """Whether the column holds a weight of every record."""
+    named = Concept.WEIGHT in concepts(profile) and not profile.column.value_labels
+    return named and profile.number and profile.stated == profile.rows > 0
 
 
 def _say_what_missing_texts_mean(profile: Profile, guess: Guess) -> None:

@@ -7,6 +7,7 @@ import io
 import os
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, count
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from sdcensus.ingest.areas.trees import AreaTree
 from sdcensus.ingest.dictionaries.entries import DictionaryVariable
 from sdcensus.ingest.dictionaries.ranges import take_over_range
 from sdcensus.ingest.draft_columns import DraftFile, Profile
-from sdcensus.ingest.draft_guesses import NO_LABEL, Guess, guess
+from sdcensus.ingest.draft_guesses import NO_LABEL, Guess, guess, is_weight
 from sdcensus.ingest.draft_roles import concepts
 from sdcensus.ingest.draft_words import (
     AND_OVER,
@@ -27,10 +28,11 @@ from sdcensus.ingest.draft_words import (
     numbers_persons,
 )
 from sdcensus.model.letters import plain_letters
-from sdcensus.model.schema.schema import DeclaredUniverse
+from sdcensus.model.schema.schema import SAMPLE_WEIGHT, DeclaredUniverse
 from sdcensus.model.schema.source import FORMAT_OF_ENDING
 from sdcensus.model.schema.variable import CodeKind, Entity, Role
 from sdcensus.model.text import Text
+from sdcensus.model.vocabulary import Measure
 
 #: More codes than this stand in a file of their own.
 _INLINE_CODES = 12
@@ -114,6 +116,7 @@ class SchemaWriter:
             " before the first load",
             "# reference_date = 2021-04-01",
             f"languages = {toml(self.languages)}",
+            *_measure(files),
             "",
         )
 
@@ -187,24 +190,35 @@ class SchemaWriter:
             else:
                 self._say("")
 
-    def _variable(self, file: DraftFile, profile: Profile) -> None:
+    def _guessed(
+        self, file: DraftFile, profile: Profile, entry: DictionaryVariable | None
+    ) -> Guess:
+        """What a column is taken for, among the others of its file."""
         place, areas = (file.name, profile.name), self._areas
-        if areas is not None and (reason := areas.stands_elsewhere(place)):
-            self._note([f"guessed: the column {profile.name!r} of {file.name}: {reason}."])
-            self._say("")
-            return
         guessed = guess(
             profile,
             in_id=profile.name in file.id,
             geography=areas is not None and areas.holds(place),
             in_link=profile.name in file.link,
         )
+        if guessed.role is Role.WEIGHT and profile.name != _weight_of(file):
+            # Units have one weight. Others are kept as amounts, for the office to choose.
+            guessed = replace(guessed, role=None, continuous=True, notes=[_OTHER_WEIGHT])
         if areas is not None and guessed.role is Role.GEOGRAPHY:
             guessed.notes = areas.notes(place, guessed.notes)
-        entry = self.entries.get((file.title, profile.name))
         if entry is not None:
             take_over_range(guessed, profile, entry)
         self.guesses[file.title, profile.name] = guessed
+        return guessed
+
+    def _variable(self, file: DraftFile, profile: Profile) -> None:
+        place, areas = (file.name, profile.name), self._areas
+        if areas is not None and (reason := areas.stands_elsewhere(place)):
+            self._note([f"guessed: the column {profile.name!r} of {file.name}: {reason}."])
+            self._say("")
+            return
+        entry = self.entries.get((file.title, profile.name))
+        guessed = self._guessed(file, profile, entry)
         if guessed.left_out:
             reason = " ".join(guessed.notes)
             self._note([f"The column {profile.name!r} of {file.name} is left out: {reason}."])
@@ -367,3 +381,26 @@ def _relative(path: Path, folder: Path) -> str:
 def _plain(text: str) -> str:
     """A text on one line, without characters that cannot be shown."""
     return "".join(sign if sign.isprintable() else " " for sign in text).strip()
+
+
+_OTHER_WEIGHT = 'guessed: another weight. Tables use the one that has role = "weight".'
+
+
+def _weight_of(file: DraftFile) -> str | None:
+    """The column of a file that is taken for the weight of its units: the first one."""
+    return next((name for name, profile in file.profiles.items() if is_weight(profile)), None)
+
+
+def _measure(files: Sequence[DraftFile]) -> list[str]:
+    """What tables say, where weights tell that the records are a sample."""
+    for file in files:
+        weight = _weight_of(file)
+        if weight is not None and file.profiles[weight].mean >= float(SAMPLE_WEIGHT):
+            mean = file.profiles[weight].mean
+            return [
+                f"# guessed: a sample, since {weight!r} is {mean:,.3g} on average. Tables say how"
+                " many there",
+                '# are, by these weights. If records shall be counted instead: measure = "count".',
+                f"measure = {toml(Measure.WEIGHTED.value)}",
+            ]
+    return []

@@ -80,6 +80,10 @@ _MISSING_KINDS = {
 MISSING_TEXTS = frozenset(_MISSING_KINDS)
 _UNDER_AGE = re.compile("|".join(_KNOWN["labels"]["under_age"]))
 _REST_OF = re.compile("|".join(_KNOWN["labels"]["rest_of"]))
+#: Names that are written together; what a child weighs at birth is no weight of a record.
+_ENDS_AS_WEIGHT = re.compile(
+    r"(?!birth|body|over|under|sobre)[a-z]{1,12}(weights?|wgts?|poids|peso)"
+)
 _NOT_APPLICABLE = re.compile("|".join(_KNOWN["labels"]["not_applicable"]))
 _NOT_STATED = re.compile("|".join(_KNOWN["labels"]["not_stated"]))
 #: What the usual universes are called in schemas.
@@ -109,6 +113,8 @@ def _concepts(words: list[str]) -> set[Concept]:
         word.endswith("id") and len(word) > 3 for word in words[-1:]
     ):  # idviv, personid
         concepts.add(Concept.NUMBER)
+    if any(_ENDS_AS_WEIGHT.fullmatch(word) for word in words):  # hhweight, popwgt
+        concepts.add(Concept.WEIGHT)
     if _NO_ID & set(words):  # jefe_hogar, tipo_vivienda
         concepts.discard(Concept.NUMBER)
     return concepts

@@ -19,6 +19,7 @@ from sdcensus.model.published.table import AnyTable, Mark, Table, marks_in
 from sdcensus.model.quantities import number_text
 from sdcensus.model.spec.axis import Axis, AxisCode, Block
 from sdcensus.model.spec.headings import axis_heading, joined, pairs_text
+from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.model.text import LANGUAGES, Text, catalogue
 
 Int64 = npt.NDArray[np.int64]
@@ -59,7 +60,7 @@ def notes_for(table: AnyTable, claims: Claims, *, legend: bool = True) -> tuple[
         claims: What its method promises.
         legend: Whether its signs are explained: not where it is shown with others.
     """
-    notes = [Text.named("notes.protected")]
+    notes = [*weighted_notes(table.spec), Text.named("notes.protected")]
     if claims.grows_empty_cells:
         notes.append(Text.named("notes.zeros_grow"))
     elif table.dense is None or _shows_zeros(table.dense):
@@ -71,6 +72,11 @@ def notes_for(table: AnyTable, claims: Claims, *, legend: bool = True) -> tuple[
     if signs:
         notes.append(Text.of({language: _legend(signs, language) for language in LANGUAGES}))
     return tuple(notes)
+
+
+def weighted_notes(spec: TableSpec) -> tuple[Text, ...]:
+    """That values are estimates from a sample, where they are weighted."""
+    return (Text.named("notes.weighted"),) if spec.measure is Measure.WEIGHTED else ()
 
 
 def find_example(table: AnyTable) -> Example | None:

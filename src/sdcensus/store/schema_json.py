@@ -40,6 +40,7 @@ from sdcensus.model.schema.variable import (
     Variable,
 )
 from sdcensus.model.text import Text
+from sdcensus.model.vocabulary import Measure
 from sdcensus.store.json_values import checked, listed, optional, string, whole
 
 #: The version of this form; a reader refuses what is newer than itself.
@@ -74,6 +75,8 @@ def schema_to_json(schema: Schema) -> Json:
             ]
             for universe in schema.universes
         ]
+    if schema.census.measure is not None:
+        plain["census"]["measure"] = schema.census.measure.value
     if schema.roles:
         plain["roles"] = [list(role) for role in schema.roles]
     return plain
@@ -281,6 +284,7 @@ def _schema(document: Mapping[str, Any]) -> Schema:
             languages=listed(census["languages"], string),
             names=_text(census.get("names")),
             countries=_text(census.get("countries")),
+            measure=Measure(census["measure"]) if "measure" in census else None,
         ),
         entities=listed(document["entities"], _entity),
         variables=listed(document["variables"], lambda variable: _variable(variable, grids)),

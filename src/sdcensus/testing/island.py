@@ -24,6 +24,7 @@ from sdcensus.model.schema.variable import (
 )
 from sdcensus.model.secret import Secret
 from sdcensus.model.text import Text
+from sdcensus.model.vocabulary import Measure
 from sdcensus.session.census.census import Census, open_store
 from sdcensus.store.in_memory import InMemoryRecords
 from sdcensus.testing.stores import Units, write_store
@@ -42,7 +43,7 @@ def island_schema(key_space: KeySpace | None = None) -> Schema:
 
     ages = tuple(Code(str(at), lower=at, upper=at) for at in range(10))
     return Schema(
-        census=CensusInfo(name="Island"),
+        census=CensusInfo(name="Island", measure=Measure.COUNT),
         entities=(EntitySpec(entity=Entity.PERSON, id=("id",)),),
         variables=(
             Variable(

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from sdcensus.model.policy.rules import WhenSparse
 from sdcensus.model.published.table import Mark
 from sdcensus.model.quantities import number_text
+from sdcensus.model.vocabulary import Measure
 from sdcensus.session.answer.reading import ReadingFacts
 from sdcensus.session.protect.smallest_group import note_for
 
@@ -43,15 +44,20 @@ def about_page(facts: ReadingFacts, language: str, say: Callable[..., str]) -> d
         return "" if number is None else number_text(number, language)
 
     zero = facts.zeros.show(language)
+    weighted = [text("weighted")] if facts.measure is Measure.WEIGHTED else []
+    smallest = []
+    if facts.smallest_group:
+        smallest = [note_for(facts.smallest_group, facts.measure).show(language)]
     parts: list[Part] = [
         (
             "protected",
             [
+                *weighted,
                 text("protected_1"),
                 *([text("protected_mean")] if facts.unbiased else []),
                 *([text("protected_exact")] if facts.exact else []),
                 f"{text('protected_2')} {zero}",
-                *([note_for(facts.smallest_group).show(language)] if facts.smallest_group else []),
+                *smallest,
                 text("protected_3"),
             ],
         ),

@@ -5,9 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
+import pytest
 from hypothesis import given, strategies as st
 
 from sdcensus.kernels.cells.tabulate import weighted_counts
+from sdcensus.methods.perturbation.schemes import scheme
 
 
 def one(count: int, perturbed: int, weight: int, decimals: int) -> int:
@@ -72,6 +74,36 @@ def test_whole_numbers_leave_more_than_one_possible_number_of_records() -> None:
         explained = _records_that_explain(published, weights, largest, noise)
         assert count in explained
         assert len(explained) > 1
+
+
+@pytest.mark.parametrize(
+    ("mean", "spread", "lowest", "highest"),
+    [(140, 0.0, 0.0, 0.0), (3, 0.4, 0.0, 0.03), (140, 0.4, 0.55, 0.8)],
+)
+def test_known_weights_that_differ_tell_which_record_stands_in_a_cell(
+    mean: float, spread: float, lowest: float, highest: float
+) -> None:
+    """Where whole numbers fail: the share of shown cells of one record that fit one record only.
+
+    The page about the method states these figures. Equal weights tell nothing.
+    """
+    draw = np.random.default_rng(1)
+    deviations, chances = zip(*scheme("CP3").distribution(1), strict=True)
+    likely = np.array([float(chance) for chance in chances])
+    alone = shown = 0
+    for _ in range(1_500):
+        weights = np.rint(100 * mean * np.exp(spread * draw.standard_normal(60))).astype(np.int64)
+        noisy = 1 + int(draw.choice(deviations, p=likely / likely.sum()))
+        if noisy == 0:
+            continue
+        shown += 1
+        published = one(1, noisy, int(weights[draw.integers(60)]), 2)
+        fits = np.zeros(60, dtype=bool)
+        for many in range(1, 2 + max(deviations)):
+            single = np.ones(60, dtype=np.int64)
+            fits |= weighted_counts(single, many * single, weights, decimals=2) == published
+        alone += int(fits.sum()) == 1
+    assert lowest <= alone / shown <= highest
 
 
 def test_decimals_would_give_the_number_of_records_away() -> None:

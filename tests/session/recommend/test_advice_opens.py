@@ -21,9 +21,10 @@ from sdcensus.model.schema.variable import (
     Variable,
 )
 from sdcensus.model.secret import Secret
-from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.session.answer import open_service
 from sdcensus.session.census.census import Census, open_store
+from sdcensus.session.census.sample import fitting_measure, weightings
 from sdcensus.session.policy import ask
 from sdcensus.session.publish.estimate import check_plan
 from sdcensus.session.publish.run import publish
@@ -37,7 +38,10 @@ from sdcensus.testing.stores import Units, write_store
 from sdcensus.testing.strategies import small_censuses
 
 PRODUCTS = ("report", "programme", "builder", "report,builder", "programme,builder")
-TOO_SMALL = ("No builder can", "too small for any table", "nothing to recommend")
+TOO_SMALL = (
+    *("No builder can", "too small for any table", "nothing to recommend"),
+    "no units that have variables have a weight",
+)
 PERSON, HOUSEHOLD, DWELLING = Entity.PERSON, Entity.HOUSEHOLD, Entity.DWELLING
 
 
@@ -62,6 +66,9 @@ def check_unchanged(folder: Path, product: str, *, published: bool) -> bool:
     write_recommendation(found, store, out)
     plan = check_plan(out / "plan.toml", secret=secret)
     assert not plan.gate.risks
+    fitting = fitting_measure(census.schema, weightings(census)) or Measure.COUNT
+    assert {spec.measure for spec in found.plan.specs(census.schema)} == {fitting}
+    assert found.policy.answers is fitting
     assert not plan.undecided
     assert not any(looks.short for looks in plan.looks)
     open_service(store, out / "policy.toml", plan=out / "plan.toml", secret=secret)
@@ -113,8 +120,17 @@ def national_censuses(draw: st.DrawFn) -> tuple[Schema, dict[Entity, Units]]:
         role = draw(st.sampled_from((None, None, Role.SENSITIVE)))
         codes = (*_codes(size), Code("99", kind=CodeKind.NOT_STATED))
         variables.append(Variable(name=f"p{at}", entity=unit, codes=codes, role=role))
+    # A sample or corrections of a census, for households and what lies in them, or for persons.
+    weighted = draw(st.sampled_from((None, HOUSEHOLD, HOUSEHOLD, PERSON)))
+    mean = draw(st.sampled_from((1, 3, 140)))
+    if weighted is not None:
+        weight = Variable(
+            name="factor", entity=weighted, role=Role.WEIGHT, continuous=True, decimals=2
+        )
+        variables.append(weight)
+    said = draw(st.sampled_from((None, *Measure))) if weighted else None
     schema = Schema(
-        census=CensusInfo(name="Censo"),
+        census=CensusInfo(name="Censo", measure=said),
         entities=(
             EntitySpec(entity=PERSON, id=("hogar", "n"), within=HOUSEHOLD),
             EntitySpec(entity=HOUSEHOLD, id=("hogar",)),
@@ -134,8 +150,9 @@ def national_censuses(draw: st.DrawFn) -> tuple[Schema, dict[Entity, Units]]:
                     p=numbers.dirichlet(np.full(len(variable.codes), skew)),
                 )
                 for variable in variables
-                if variable.entity is unit
+                if variable.entity is unit and variable.codes
             },
+            values={"factor": numbers.integers(60, 140, size) * mean} if unit is weighted else {},
             parents={HOUSEHOLD: numbers.integers(0, homes, size)} if unit is PERSON else {},
         )
         for unit, size in sizes.items()

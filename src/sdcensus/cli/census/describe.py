@@ -94,6 +94,8 @@ def show_description(
     facts.add_row("made by", description.made_by)
     if description.reference_date:
         facts.add_row("reference date", description.reference_date)
+    if description.measure is not None:
+        facts.add_row("measure", description.measure.value)
     facts.add_row("data version", description.data_version)
     facts.add_row("secret", description.secret_id)
     if description.lineage:

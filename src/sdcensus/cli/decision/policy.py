@@ -92,6 +92,7 @@ def check(
     counted in the census. What the rules on published numbers will withhold is not shown.
     """
     from sdcensus.session.census.census import open_store
+    from sdcensus.session.census.sample import unweighted_menu
     from sdcensus.session.gate.tied_units import looks_between_units, tie_lines, ties_in_policy
     from sdcensus.session.looks.budget import NamedNoise, menu_lines
     from sdcensus.session.policy import conflicts, read_policy
@@ -104,7 +105,8 @@ def check(
     _show_policy(output, read)
     of = of or _main_units(read, role)
     _show_menu(output, read, of, role)
-    ties = tie_lines(ties_in_policy(read))
+    unsaid = unweighted_menu(census, read)
+    ties = (*tie_lines(ties_in_policy(read)), *([unsaid] if unsaid else []))
     if ties:
         output.say("\nTo be changed: serve does not open this", style="bold")
         for line in ties:

@@ -139,6 +139,12 @@ Where = Annotated[
 MeasureOption = Annotated[
     Measure, typer.Option("--measure", help="Count records, or sum their weights.")
 ]
+CensusMeasureOption = Annotated[
+    Measure | None,
+    typer.Option(
+        "--measure", help="Count records, or sum their weights; by default as the schema says."
+    ),
+]
 EngineOption = Annotated[
     EngineName, typer.Option("--engine", help="Where it is counted; the numbers are the same.")
 ]

@@ -293,7 +293,7 @@ def _of_store(
         return file_name(published.stem), assess_published(
             census, published, replace(options, method=method), around, progress=progress
         )
-    spec = published_spec(census, *listed(by), of=of, where=question.where)
+    spec = published_spec(census, *listed(by), of=of, where=question.where, measure="count")
     return file_name(spec.title), assess_spec(
         census, spec, chosen.build(census, of), options, around, progress=progress
     )

@@ -14,10 +14,10 @@ from sdcensus.cli.shared.console import Output, Stages, plain_table
 from sdcensus.cli.shared.method_options import ALL_OPTIONS, MethodOption, Then, with_method_options
 from sdcensus.cli.shared.options import (
     Axes,
+    CensusMeasureOption,
     Confidential,
     EngineOption,
     Language,
-    MeasureOption,
     Quiet,
     SecretFile,
     SmallestGroup,
@@ -65,7 +65,7 @@ def protect(
     by: Axes = "",
     of: Units = "persons",
     where: Where = None,
-    measure: MeasureOption = Measure.COUNT,
+    measure: CensusMeasureOption = None,
     engine: EngineOption = EngineName.MEMORY,
     secret: SecretFile = None,
     *,
@@ -163,7 +163,7 @@ def protect(
     check_language(census, language)
     language = language or next(iter(census.schema.census.languages), None)
     where = where.strip() or None if where else None
-    spec = session.published_spec(census, *listed(by), of=of, where=where, measure=measure.value)
+    spec = session.published_spec(census, *listed(by), of=of, where=where, measure=measure)
     if not yes:
         confirm(output, partial(files.check_size, census, spec))
     chosen = session.build_method(

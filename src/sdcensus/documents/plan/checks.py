@@ -71,6 +71,7 @@ class AgainstSchema:
 
     schema: Schema
     mistakes: Mistakes
+    measure: Measure | None = None
 
     def table(self, table: PlannedTable, path: KeyPath, *, faulty: bool) -> None:
         """Axes and conditions each at its place; what they are together at the table's."""
@@ -83,7 +84,7 @@ class AgainstSchema:
         ]
         if faulty or not all(fine):
             return
-        if table.where and (table.share or table.measure is not Measure.COUNT):
+        if table.where and table.share:
             self.mistakes.add(
                 (*path, "where"),
                 "'where' is for tables of counts. A share of some is an [[indicator]] with a"
@@ -94,7 +95,8 @@ class AgainstSchema:
             (*path, "where"), table.of, table.by, both(table.universe, table.where)
         ):
             return
-        if self._fits(path, table.of, table.by, table.universe, measure=table.measure):
+        measure = table.measure or self.measure
+        if self._fits(path, table.of, table.by, table.universe, measure=measure):
             self._fits((*path, "measure"), table.of, (), both(table.universe, table.share))
 
     def with_variable(

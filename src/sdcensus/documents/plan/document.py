@@ -45,11 +45,10 @@ from sdcensus.model.plan.plan import (
 )
 from sdcensus.model.plan.vocabulary import SYMBOLS
 from sdcensus.model.schema.schema import Schema
-from sdcensus.model.spec.table_spec import Measure
 
 __all__ = ["SchemaOf", "plan_from_document", "plan_text", "read_plan"]
 
-_HEAD = ("store", "programme", "tables", "mapping")
+_HEAD = ("store", "measure", "programme", "tables", "mapping")
 _TABLES = ("table", "indicator", "roles", "office", "protect", "policy", "output")
 #: Settings that look like something else that users know, and what to do instead.
 _ELSEWHERE = {
@@ -134,6 +133,7 @@ class _Reader:
         assert head is not None  # without a store there is a mistake
         return Plan(
             store=head.store,
+            measure=head.measure,
             tables=tables,
             programme=head.programme or "",
             programme_tables=tuple(head.tables or ()),
@@ -191,7 +191,7 @@ class _Reader:
         except SdcensusError as error:
             self.mistakes.add(("store",), str(error))
             return
-        self.against = AgainstSchema(schema, self.mistakes)
+        self.against = AgainstSchema(schema, self.mistakes, head.measure)
         self.languages = Languages(schema.census.languages)
 
     def _several(
@@ -220,7 +220,7 @@ class _Reader:
                 universe=section.universe,
                 where=section.where,
                 of=section.of,
-                measure=Measure.COUNT if share else measure,
+                measure=None if isinstance(measure, ShareOf) else measure,
                 share=share,
             )
             if self.against is not None:

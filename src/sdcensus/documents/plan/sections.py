@@ -18,6 +18,7 @@ from sdcensus.documents.toml.values import (
     Word,
     Words,
     WrongValueError,
+    one_of,
 )
 from sdcensus.errors import SpecError, unknown
 from sdcensus.model.method.registry import Part, Registered
@@ -199,6 +200,7 @@ class PlanHead(Section):
     """What stands above the first table of a plan."""
 
     store: Word
+    measure: Annotated[Measure | None, one_of(Measure, "measure")] = None
     programme: Programme | None = None
     tables: Words | None = None
     mapping: Word | None = None
@@ -214,7 +216,7 @@ class TableSection(Section):
     rows: Axes = Field(default_factory=list)
     columns: Axes = Field(default_factory=list)
     of: Units = Entity.PERSON
-    measure: MeasureWord = Measure.COUNT
+    measure: MeasureWord | None = None
 
 
 class IndicatorSection(Section):

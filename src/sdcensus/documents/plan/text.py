@@ -13,7 +13,6 @@ from sdcensus.model.plan.plan import (
     PlanOutput,
     Protection,
 )
-from sdcensus.model.spec.table_spec import Measure
 from sdcensus.model.text import Text
 
 #: The parts of a plan, in the order in which they are written.
@@ -62,7 +61,9 @@ def plan_text(
 def _part(plan: Plan, part: str) -> Iterator[Iterator[str]]:
     match part:
         case "store":
-            yield iter([f"store = {toml(plan.store)}"])
+            said = plan.measure
+            measure = [] if said is None else [f"measure = {toml(said.value)}"]
+            yield iter([f"store = {toml(plan.store)}", *measure])
         case "programme" if plan.programme or plan.programme_tables or plan.mapping:
             yield _programme(plan)
         case "table":
@@ -108,13 +109,15 @@ def _table(table: PlannedTable) -> Iterator[str]:
         yield f"columns = {toml(table.columns)}"
     yield f"of = {toml(table.of.plural)}"
     measure = measure_text(table)
-    if measure != Measure.COUNT:
+    if measure:
         yield f"measure = {toml(measure)}"
 
 
 def measure_text(table: PlannedTable) -> str:
-    """The measure of a table as plans write it."""
-    return f"share({table.share})" if table.share else table.measure.value
+    """The measure of a table as plans write it; empty where it is that of the plan."""
+    if table.share:
+        return f"share({table.share})"
+    return "" if table.measure is None else table.measure.value
 
 
 def _indicator(indicator: PlannedIndicator) -> Iterator[str]:

@@ -134,6 +134,7 @@ def _plan_rows(
 def _settings(plan: Plan, takes: Mapping[str, Parameter]) -> dict[str, str]:
     values: dict[str, object] = {
         "store": plan.store,
+        "measure": plan.measure,
         "programme": plan.programme,
         "tables": plan.programme_tables,
         "mapping": plan.mapping,

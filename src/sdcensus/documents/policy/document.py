@@ -48,7 +48,7 @@ from sdcensus.model.schema.schema import Schema
 
 __all__ = ["policy_data", "policy_from_document", "policy_text", "read_policy"]
 
-_HEAD = ("name", "lock")
+_HEAD = ("name", "lock", "measure")
 _TABLES = (
     "limits",
     "online",
@@ -103,7 +103,9 @@ class _Reader:
         self.mistakes.raise_if_any()
         assert read is not None  # without a name there is a mistake
         try:
-            return Policy(name=read.name, lock=read.lock, schema=self.schema, **parts)
+            return Policy(
+                name=read.name, lock=read.lock, measure=read.measure, schema=self.schema, **parts
+            )
         except PolicyProblems as problems:
             for where, text in problems.problems:
                 self.mistakes.add(where, text)

@@ -35,6 +35,8 @@ _ABOUT = {
 def policy_data(policy: Policy) -> Data:
     """A policy as the plain values of its document; what is as usual is left out."""
     data: Data = {"name": policy.name, "lock": policy.lock}
+    if policy.measure is not None:
+        data["measure"] = policy.measure.value
     data["limits"] = _given(policy.limits)
     data["online"] = _online(policy.online)
     design = _given(policy.design)
@@ -77,7 +79,8 @@ def policy_text(policy: Policy) -> str:
     """
     data = policy_data(policy)
     lines = [f"# {_HEAD}"]
-    lines += [f"{name} = {toml(data.pop(name))}" for name in ("name", "lock")]
+    head = [name for name in ("name", "lock", "measure") if name in data]
+    lines += [f"{name} = {toml(data.pop(name))}" for name in head]
     for name, table in data.items():
         lines += ["", *_table((name,), table, _ABOUT.get(name, ""))]
     return "\n".join(lines) + "\n"

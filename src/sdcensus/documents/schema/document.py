@@ -30,6 +30,7 @@ from sdcensus.model.schema.schema import CensusInfo, KeyScope, Schema, UnitIdent
 from sdcensus.model.schema.variable import Entity, Variable
 from sdcensus.model.spec.record_sets import is_product
 from sdcensus.model.text import Text
+from sdcensus.model.vocabulary import Measure
 
 _TABLES = (
     *("census", "files", "entity", "keys", "impossible", "identity", "universe", "variable"),
@@ -86,6 +87,11 @@ def schema_from_document(document: TomlDocument) -> Schema:
         grids=tuple(variables.grids),
         files=tuple(files.values()),
     )
+    if census.measure is Measure.WEIGHTED and not described.weighted and not variables.broken:
+        mistakes.add(
+            ("census", "measure"),
+            'weighted counts need a weight: a [variable.NAME] with role = "weight".',
+        )
     keys = read_keys(keys_section, described, variables.broken, mistakes)
     impossible = read_impossible(
         data.get("impossible", []), described, variables.broken, languages, mistakes
@@ -129,6 +135,7 @@ def _census(
         code=code,
         reference_date=section.reference_date,
         languages=tuple(section.languages) or ("en",),
+        measure=section.measure,
     )
 
 

@@ -41,6 +41,7 @@ from sdcensus.errors import unknown
 from sdcensus.model.schema.schema import Combine, HouseholdKey, KeyScope
 from sdcensus.model.schema.source import FileFormat
 from sdcensus.model.schema.variable import EmptyField, Role
+from sdcensus.model.vocabulary import Measure
 
 
 class Section(BaseModel):
@@ -64,6 +65,7 @@ class CensusSection(Section):
     code: IdParts = []
     reference_date: Date = ""
     languages: LanguageCodes = []
+    measure: Annotated[Measure | None, one_of(Measure, "measure")] = None
 
 
 class FileSection(Section):

@@ -24,7 +24,8 @@ class PlannedTable:
         universe: What is counted: a universe of the schema, or a choice of declared codes; empty
             for everything.
         where: Any other condition: the table is made of sums of published values then.
-        of, measure: What is counted, and how.
+        of, measure: What is counted, and how; without a measure by that of the plan, or else of the
+            census.
         share: The condition of ``measure = "share(…)"``: of the records of each cell, the
             percentage that fulfils it is published. Empty for a table of counts.
     """
@@ -36,7 +37,7 @@ class PlannedTable:
     universe: str = ""
     where: str = ""
     of: Entity = Entity.PERSON
-    measure: Measure = Measure.COUNT
+    measure: Measure | None = None
     share: str = ""
 
     @property
@@ -44,14 +45,19 @@ class PlannedTable:
         """All axes, those of the rows first."""
         return (*self.rows, *self.columns)
 
-    def spec(self, schema: Schema) -> TableSpec:
-        """The table without its numbers, checked against a schema."""
+    def spec(self, schema: Schema, measure: Measure | None = None) -> TableSpec:
+        """The table without its numbers, checked against a schema.
+
+        Args:
+            schema: The schema.
+            measure: That of the plan.
+        """
         return TableSpec.build(
             schema,
             self.by,
             of=self.of,
             universe=self.universe or None,
-            measure=self.measure,
+            measure=self.measure or measure,
             name=self.name,
         )
 
@@ -175,6 +181,7 @@ class Plan:
 
     Attributes:
         store: The census store, as the plan writes it: from the folder of the plan.
+        measure: That of tables and indicators that name none; without it, that of the census.
         tables: Tables of the plan's own.
         programme: The name of a ready-made programme of tables; empty for none.
         programme_tables: Which of its tables, as patterns such as ``1.*``; empty for all.
@@ -187,6 +194,7 @@ class Plan:
     """
 
     store: str
+    measure: Measure | None = None
     tables: tuple[PlannedTable, ...] = ()
     programme: str = ""
     programme_tables: tuple[str, ...] = ()
@@ -212,4 +220,4 @@ class Plan:
 
     def specs(self, schema: Schema) -> tuple[TableSpec, ...]:
         """All tables without their numbers."""
-        return tuple(table.spec(schema) for table in self.tables)
+        return tuple(table.spec(schema, self.measure) for table in self.tables)

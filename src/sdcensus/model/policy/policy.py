@@ -36,6 +36,7 @@ from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity, Level, Variable
 from sdcensus.model.spec.levels_told_apart import area_variables, coarser_or_equal
 from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.model.vocabulary import Measure
 
 __all__ = [
     "BROKEN_DOWN",
@@ -70,6 +71,7 @@ class Policy:
         name: What it is called.
         schema: The census that it is about.
         lock: Whether nothing in a plan or a request can loosen it.
+        measure: What answers of a table builder say; without it, what the census says of itself.
         limits, online, design, exempt, variables, roles: The rules.
         never_together: Combinations of which no table may hold all; a variable at a level stands
             for itself and for every level that is not coarser.
@@ -80,6 +82,7 @@ class Policy:
     name: str
     schema: Schema = field(repr=False, compare=False)
     lock: bool = False
+    measure: Measure | None = None
     limits: Limits = field(default_factory=Limits)
     online: OnlineRules = field(default_factory=OnlineRules)
     design: DesignRules = field(default_factory=DesignRules)
@@ -98,6 +101,15 @@ class Policy:
 
     def __repr__(self) -> str:
         return f"<Policy {self.name!r}{', locked' if self.lock else ''}>"
+
+    @property
+    def answers(self) -> Measure:
+        """What answers of a table builder say: how many records, or how many they stand for."""
+        return self.measure or self.schema.census.measure or Measure.COUNT
+
+    def counts(self, of: Entity) -> bool:
+        """Whether such units can be offered at all: weighted counts need a weight."""
+        return self.answers is Measure.COUNT or self.schema.weight(of) is not None
 
     def rule_of(self, variable: str) -> VariableRule:
         """What holds for a variable; nothing special where the policy does not name it."""
@@ -175,6 +187,11 @@ def menu_of(
     """
     entity = of if isinstance(of, Entity) else Entity.parse(of)
     schema.entity(entity)
+    if not policy.counts(entity):
+        raise SpecError(
+            f"The policy {policy.name!r} offers weighted counts, and {entity.plural} have no"
+            " weight."
+        )
     limits = policy.role(role)
     areas = area_variables(schema)
     offered = []

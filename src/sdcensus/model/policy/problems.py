@@ -17,6 +17,7 @@ from sdcensus.model.policy.rules import (
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity, Variable
 from sdcensus.model.spec.levels_told_apart import coarser_levels, strictly_coarser
+from sdcensus.model.vocabulary import Measure
 
 if TYPE_CHECKING:
     from sdcensus.model.policy.policy import Policy
@@ -29,6 +30,7 @@ def problems_of(policy: Policy) -> tuple[tuple[Place, str], ...]:
     return tuple(
         problem
         for part in (
+            _measure,
             _limits,
             _online,
             _exempt,
@@ -41,6 +43,11 @@ def problems_of(policy: Policy) -> tuple[tuple[Place, str], ...]:
         )
         for problem in part(policy)
     )
+
+
+def _measure(policy: Policy) -> Found:
+    if policy.measure is Measure.WEIGHTED and not policy.schema.weighted:
+        yield ("measure",), "Weighted counts need a weight, and the schema has none."
 
 
 def _limits(policy: Policy) -> Found:

@@ -65,15 +65,28 @@ class Support:
     Attributes:
         parts: How many published counts each is the sum of.
         small: How much of each comes from published counts below the limit for brackets.
+        records: For weighted counts, how many records are published behind each: limits are about
+            these, and so are ``parts`` and ``small``. ``None`` where the counts are of records.
     """
 
     parts: Int64
     small: Int64
+    records: Int64 | None = None
 
     @classmethod
     def of(cls, counts: Int64, limits: FigureLimits = DEFAULT_LIMITS) -> Support:
         """What single published counts rest on: themselves."""
         return cls(np.ones_like(counts), np.where(counts < limits.low_below, counts, 0))
+
+    @classmethod
+    def of_records(
+        cls, records: Int64 | None, limits: FigureLimits = DEFAULT_LIMITS
+    ) -> Support | None:
+        """What single weighted counts rest on: records; ``None`` for counts of records."""
+        if records is None:
+            return None
+        alone = cls.of(records, limits)
+        return cls(alone.parts, alone.small, records)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,14 +112,30 @@ class Counted:
 
     def each(self, function: Callable[[Array], Array]) -> Counted:
         """The same of every array: an excerpt, another order, another shape."""
-        support = self.support
         return Counted(
             np.asarray(function(self.counts)),
             None if self.marks is None else np.asarray(function(self.marks)),
-            None
-            if support is None
-            else Support(np.asarray(function(support.parts)), np.asarray(function(support.small))),
+            None if self.support is None else self._each_of(self.support, function),
         )
+
+    @staticmethod
+    def _each_of(support: Support, function: Callable[[Array], Array]) -> Support:
+        return Support(
+            np.asarray(function(support.parts)),
+            np.asarray(function(support.small)),
+            None if support.records is None else np.asarray(function(support.records)),
+        )
+
+    @property
+    def behind(self) -> Int64:
+        """The published numbers of records behind the counts, which limits are about."""
+        if self.support is None or self.support.records is None:
+            return self.counts
+        return self.support.records
+
+    def divides(self, limits: FigureLimits = DEFAULT_LIMITS) -> Mask:
+        """Where enough records are behind the count that a figure may be divided by it."""
+        return np.asarray((self.behind >= limits.none_below) & (self.counts > 0))
 
     def summed(self, limits: FigureLimits = DEFAULT_LIMITS) -> Counted:
         """The sums along the last axis; one of which a part is missing is missing."""
@@ -114,14 +143,14 @@ class Counted:
         return Counted(
             np.asarray(self.counts.sum(axis=-1)),
             None if self.marks is None else np.asarray(self.marks.max(axis=-1, initial=0)),
-            Support(np.asarray(support.parts.sum(axis=-1)), np.asarray(support.small.sum(axis=-1))),
+            self._each_of(support, lambda array: array.sum(axis=-1)),
         )
 
     def low(self, limits: FigureLimits = DEFAULT_LIMITS) -> Mask:
         """Where a figure that rests on the count is unreliable."""
         support = Support.of(self.counts, limits) if self.support is None else self.support
-        few = too_few(self.counts, support.parts, limits.low_below)
-        return np.asarray(few | (2 * support.small >= self.counts))
+        few = too_few(self.behind, support.parts, limits.low_below)
+        return np.asarray(few | (2 * support.small >= self.behind))
 
 
 def too_few(counts: Int64, parts: Int64, below: int) -> Mask:
@@ -238,7 +267,7 @@ def quotient(
         ([400, 1000, 0], [0, 0, 4])
     """
     scale = _scale(per, decimals)
-    enough = denominator.counts >= limits.none_below
+    enough = denominator.divides(limits)
     below = np.where(enough, denominator.counts, 1)
     values = rounded(numerator.counts * scale, below)
     if share:
@@ -280,7 +309,7 @@ def median(
     ends = [1 if end is None else end - start + 1 for start, end in zip(lower, upper, strict=True)]
     width = np.array(ends, dtype=np.int64)[at]
     closed = np.array([end is not None for end in upper])[at]
-    enough = (size >= limits.none_below) & (own > 0) & closed
+    enough = whole.divides(limits) & (own > 0) & closed
     below = np.where(enough, 2 * own, 1)
     whole_numbers = _wide([*lower, *(end for end in upper if end is not None)], size, scale)
     low, own, width = (values.astype(whole_numbers) for values in (low, own, width))
@@ -316,7 +345,7 @@ def mean(
     size = whole.counts
     whole_numbers = _wide(twice, size, scale)
     total = counts.counts.astype(whole_numbers) @ np.array(twice, dtype=whole_numbers)
-    enough = size >= limits.none_below
+    enough = whole.divides(limits)
     quotients = rounded(np.where(enough, total * scale, 0), np.where(enough, 2 * size, 1))
     return _marked(quotients, enough, whole.low(limits), (whole,), decimals)
 

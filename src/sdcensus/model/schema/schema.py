@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, Self, TypeVar, overload
 
@@ -15,11 +16,16 @@ from sdcensus.errors import SpecError, UnknownName, told
 from sdcensus.model.schema.source import FileSource
 from sdcensus.model.schema.variable import CodeKind, Entity, EntitySpec, Role, Variable
 from sdcensus.model.text import Text
+from sdcensus.model.vocabulary import Measure
 
 LARGEST_MODULUS = 1 << 32
 MOST_DIGITS = 9
 #: Below this modulus, an outsider can try out every key.
 COARSE_BELOW = 1 << 16
+
+#: Weights of a census that correct for who was missed are near 1. Records that stand for this many
+#: on average are a sample.
+SAMPLE_WEIGHT = Fraction(3, 2)
 
 
 class Combine(StrEnum):
@@ -136,6 +142,9 @@ class CensusInfo:
 
     ``name`` and ``country`` are in the first language; ``names`` and ``countries`` hold them in
     several, where the office gives them in several.
+
+    ``measure`` is what its tables say unless somebody asks by name for something else: a weighted
+    sample says how many people there are, not how many were asked. ``None`` where nobody decided.
     """
 
     name: str
@@ -143,6 +152,7 @@ class CensusInfo:
     code: tuple[str, ...] = ()
     reference_date: str = ""
     languages: tuple[str, ...] = ("en",)
+    measure: Measure | None = None
     names: Text = Text()
     countries: Text = Text()
 
@@ -422,6 +432,12 @@ class Schema:
         """The variables whose codes are areas, the main one first."""
         every = [variable for variable in self.variables if variable.role is Role.GEOGRAPHY]
         return tuple(sorted(every, key=lambda variable: not variable.main))
+
+    @property
+    def weighted(self) -> tuple[Entity, ...]:
+        """The kinds of units that have a weight, their own or an inherited one."""
+        kinds = [spec.entity for spec in self.entities]
+        return tuple(kind for kind in kinds if self.weight(kind) is not None)
 
     def weight(self, entity: Entity) -> Variable | None:
         """The weight that applies to units of that kind: their own or an inherited one."""

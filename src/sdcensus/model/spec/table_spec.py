@@ -47,10 +47,13 @@ class TableSpec:
         *,
         of: Entity | str = Entity.PERSON,
         universe: str | None = None,
-        measure: Measure | str = Measure.COUNT,
+        measure: Measure | str | None = Measure.COUNT,
         name: str = "",
     ) -> TableSpec:
-        """Read axes and condition in the grammar of plans and check them against the schema."""
+        """Read axes and condition in the grammar of plans and check them against the schema.
+
+        Without a measure, that of the census is meant.
+        """
         entity = of if isinstance(of, Entity) else Entity.parse(of)
         schema.entity(entity)
         if isinstance(by, str):
@@ -82,22 +85,52 @@ class TableSpec:
                     )
                 )
             schema.inherited_missing(entity, variable)
+        if measure is None:
+            measure = schema.census.measure or Measure.COUNT
         try:
             measured = Measure(measure)
         except ValueError:
             known = ", ".join(Measure)
             raise SpecError(f"There is no measure {measure!r}. There are: {known}.") from None
-        weight = schema.weight(entity) if measured is Measure.WEIGHTED else None
-        if measured is Measure.WEIGHTED and weight is None:
-            raise SpecError(f"The schema has no weight for {entity.plural}.")
-        return cls(
-            of=entity,
-            axes=axes,
-            universe=where,
-            measure=measured,
-            name=name,
-            weight_decimals=0 if weight is None else weight.decimals,
-        )
+        return cls(of=entity, axes=axes, universe=where, name=name).measured(measured, schema)
+
+    def measured(self, measure: Measure, schema: Schema) -> TableSpec:
+        """The same table by another measure.
+
+        Raises:
+            SpecError: Weighted counts are asked for, and such units have no weight.
+        """
+        if measure is Measure.COUNT:
+            return self.records
+        weight = schema.weight(self.of)
+        if weight is None:
+            raise SpecError(
+                f"The schema has no weight for {self.of.plural}, so they have no weighted counts."
+                ' How many records there are is asked for by name: measure = "count".'
+            )
+        return replace(self, measure=measure, weight_decimals=weight.decimals)
+
+    @property
+    def records(self) -> TableSpec:
+        """The same table of plain counts.
+
+        A weighted count has the noise of the count of its records, so whoever asks what a table
+        gives away asks about this one.
+        """
+        if self.measure is Measure.COUNT:
+            return self
+        return replace(self, measure=Measure.COUNT, weight_decimals=0)
+
+    @staticmethod
+    def of_records(specs: Iterable[TableSpec], of: Entity | None = None) -> list[TableSpec]:
+        """Tables as those who look at them count them: a weighted one and its records are one.
+
+        Args:
+            specs: The tables.
+            of: Only those that count such units.
+        """
+        records = [spec.records for spec in specs if of is None or spec.of is of]
+        return list({spec.hash(): spec for spec in records}.values())
 
     @property
     def shape(self) -> tuple[int, ...]:

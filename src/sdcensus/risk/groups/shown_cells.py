@@ -20,7 +20,7 @@ from sdcensus.model.policy.menu import Menu, MenuVariable
 from sdcensus.model.schema.variable import Level, Role, Variable
 from sdcensus.model.spec.axis import TOTAL
 from sdcensus.model.spec.record_sets import is_product, leaves_in
-from sdcensus.model.spec.table_spec import Measure, TableSpec
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.spec.universe import EVERYTHING, Universe
 
 Int64 = npt.NDArray[np.int64]
@@ -133,10 +133,11 @@ def kinds_of_menu(menu: Menu) -> tuple[KindOfCells, ...]:
 def kinds_of_tables(specs: Iterable[TableSpec]) -> tuple[KindOfCells, ...]:
     """The kinds of cells of some tables that the same or another table breaks down.
 
-    Tables of weighted counts are left out. A kind counts as broken down if any of its cells is,
-    where levels do not nest or conditions leave some codes of a variable.
+    A weighted count hides and shows what the count of its records does. A kind counts as broken
+    down if any of its cells is, where levels do not nest or conditions leave some codes of a
+    variable.
     """
-    tables = [_Table(spec) for spec in specs if spec.measure is Measure.COUNT]
+    tables = [_Table(spec) for spec in TableSpec.of_records(specs)]
     kinds: dict[tuple[object, ...], KindOfCells] = {}
     for table in tables:
         for kind in table.kinds():

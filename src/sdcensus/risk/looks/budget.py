@@ -213,7 +213,8 @@ def look_budget_of_tables(
 ) -> tuple[LookBudget, ...]:
     """The look budgets of a list of tables, such as those of a plan: one for each kind of unit.
 
-    Tables with weighted counts are left out; they say nothing exact about a count.
+    A weighted count has the noise of the count of its records: it is a look at that count, and both
+    together are one.
 
     Args:
         specs: The tables, each with its totals and levels.
@@ -222,7 +223,7 @@ def look_budget_of_tables(
     """
     budgets = []
     for of in Entity:
-        tables = [spec for spec in specs if spec.of is of and spec.measure.value == "count"]
+        tables = TableSpec.of_records(specs, of)
         if not tables:
             continue
         worst: dict[tuple[str, int], Looks] = {}

@@ -41,15 +41,24 @@ class CountedCells:
     Attributes:
         values: Published values of the counted cells.
         marks: What stands in the place of values, if anything does.
+        records: Of weighted values, the published numbers of records behind them: limits are about
+            these. ``None`` where values are numbers of records.
     """
 
     values: Int64
     marks: Marks | None = None
+    records: Int64 | None = None
 
     @property
     def bytes(self) -> int:
         """How much memory they take."""
-        return self.values.nbytes + (0 if self.marks is None else self.marks.nbytes)
+        arrays = (self.values, self.marks, self.records)
+        return sum(array.nbytes for array in arrays if array is not None)
+
+    @property
+    def behind(self) -> Int64:
+        """The published numbers of records behind the values."""
+        return self.values if self.records is None else self.records
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,19 +71,21 @@ class AnswerCells:
         marks: What stands instead of a value; ``None`` where nothing does.
         small: How much of each comes from published values below the limit for brackets around
             figures; ``None`` where each is one published value.
+        records: Of weighted values, the published numbers of records behind them.
     """
 
     values: Int64
     parts: Int64 | None
     marks: Marks | None
     small: Int64 | None = None
+    records: Int64 | None = None
 
     @property
     def support(self) -> Support | None:
         """What sums rest on, for figures that are computed from them."""
         if self.parts is None or self.small is None:
-            return None
-        return Support(self.parts, self.small)
+            return Support.of_records(self.records)
+        return Support(self.parts, self.small, self.records)
 
 
 def answer_cells(
@@ -95,11 +106,14 @@ def answer_cells(
     """
     marks = _with_ruling(compiled, published, ruling)
     if compiled.declared and not compiled.filters:
-        return AnswerCells(_where_shown(published.values, marks), None, marks)
+        return AnswerCells(
+            _where_shown(published.values, marks), None, marks, records=published.records
+        )
     values = np.zeros(compiled.shape, dtype=np.int64)
+    records = None if published.records is None else np.zeros(compiled.shape, dtype=np.int64)
     parts = np.zeros(compiled.shape, dtype=np.int64)
     small = np.zeros(compiled.shape, dtype=np.int64)
-    below = Support.of(published.values, limits).small
+    below = Support.of(published.behind, limits).small
     marked = None if marks is None else np.zeros(compiled.shape, dtype=np.uint8)
     for term in range(compiled.terms):
         places = [
@@ -112,6 +126,8 @@ def answer_cells(
         ]
         values += _combined(np.add, published.values, places).reshape(compiled.shape)
         small += _combined(np.add, below, places).reshape(compiled.shape)
+        if records is not None:
+            records += _combined(np.add, published.behind, places).reshape(compiled.shape)
         if marked is not None and marks is not None:
             combined = _combined(np.maximum, marks, places).reshape(compiled.shape)
             marked = np.maximum(marked, combined)
@@ -121,8 +137,8 @@ def answer_cells(
         marked = None
     values = _where_shown(values, marked)
     if not (parts > 1).any():
-        return AnswerCells(values, None, marked)
-    return AnswerCells(values, parts, marked, small)
+        return AnswerCells(values, None, marked, records=records)
+    return AnswerCells(values, parts, marked, small, records)
 
 
 def _where_shown(values: Int64, marks: Marks | None) -> Int64:
@@ -182,7 +198,7 @@ def _with_ruling(compiled: Compiled, published: CountedCells, ruling: Ruling) ->
     if sparse or ruling.everywhere:
         marks = np.zeros(spec.shape, dtype=np.uint8) if marks is None else marks
         # Parts of small groups are not shown whatever their values are.
-        small = (published.values < ruling.below) & (marks == 0)
+        small = (published.behind < ruling.below) & (marks == 0)
         if ruling.everywhere:
             marks[small] = Mark.WITHHELD
         for at, places in sparse:
@@ -203,12 +219,14 @@ def _index(at: int, places: list[int], axes: int) -> tuple[Any, ...]:
 def low_reliability(cells: AnswerCells, below: int | None) -> AnswerCells:
     """The same cells, with brackets around values that are too small to rely on.
 
-    By the rule of figures that are computed from them. A 0 says itself what it can mean.
+    By the rule of figures that are computed from them. A 0 says itself what it can mean. A weighted
+    value is as reliable as the number of records behind it.
     """
     if not below:
         return cells
-    counted = Counted(cells.values, support=cells.support)
-    low = counted.low(FigureLimits(low_below=below, none_below=1))
+    limits = FigureLimits(low_below=below, none_below=1)
+    support = Support.of_records(cells.records, limits) if cells.parts is None else cells.support
+    low = Counted(cells.values, support=support).low(limits)
     marks = np.zeros(cells.values.shape, dtype=np.uint8) if cells.marks is None else cells.marks
     small = (cells.values > 0) & low & (marks == 0)
     if not small.any():

@@ -104,7 +104,7 @@ def _notes(
     if cells.marks is not None and (cells.marks == Mark.LOW_RELIABILITY).any():
         notes.append(Text.named("answers.low_reliability"))
     if cells.marks is not None and (cells.marks == Mark.NOT_BROKEN_DOWN).any():
-        notes.append(note_for(smallest))
+        notes.append(note_for(smallest, compiled.spec.measure))
     areas, available = verdict.areas, verdict.available
     if areas is not None and available is not None and available < areas:
         figures = {"available": available, "areas": areas, "withheld": areas - available}

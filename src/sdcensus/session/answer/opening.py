@@ -19,6 +19,7 @@ from sdcensus.model.text import Text
 from sdcensus.session.answer.checks import check_opening
 from sdcensus.session.answer.service import TableService
 from sdcensus.session.census.census import Census, open_census
+from sdcensus.session.census.sample import refuse_unweighted_menu
 from sdcensus.session.office.secret import find_any_secret, find_lookup_secret
 from sdcensus.session.policy.small_codes import refuse_undecided
 from sdcensus.session.protect.smallest_group import in_force
@@ -85,6 +86,7 @@ def open_service(
         progress=progress,
     )
     refuse_undecided(rules, census)
+    refuse_unweighted_menu(census, rules)
     service = TableService(
         census,
         rules,
@@ -143,6 +145,8 @@ def _methods(
     methods: dict[Entity, Method] = {}
     for spec in census.schema.entities:
         of = spec.entity
+        if not policy.counts(of):
+            continue  # weighted counts are offered, and these units have no weight
         if plan is not None:
             from sdcensus.session.protect.plan_method import planned_method
 
@@ -168,7 +172,9 @@ def _methods(
             )
         methods[of] = exempting(method, policy)
     check_methods(
-        [TableSpec(of=of, axes=()) for of in methods], census.origin, lambda of: methods[of]
+        [TableSpec(of=of, axes=()).measured(policy.answers, census.schema) for of in methods],
+        census.origin,
+        lambda of: methods[of],
     )
     return methods
 

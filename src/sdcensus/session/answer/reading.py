@@ -14,6 +14,7 @@ from sdcensus.model.policy.rules import OnlineRules, WhenSparse
 from sdcensus.model.published.figures import FigureLimits
 from sdcensus.model.published.table import Mark
 from sdcensus.model.text import Text
+from sdcensus.model.vocabulary import Measure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +26,7 @@ class ReadingFacts:
         zeros: What a 0 can mean.
         exact: Whether the office publishes some totals as they are.
         planned: Whether tables that the office publishes have the same numbers.
+        measure: What figures say: how many records, or how many they stand for.
         smallest_group: Smaller groups are not broken down; 0 for no rule.
         brackets: Counts below this stand in brackets; ``None`` where none do.
         low_below: Computed figures stand in brackets that rest on counts below this.
@@ -38,6 +40,7 @@ class ReadingFacts:
     zeros: Text
     exact: bool
     planned: bool
+    measure: Measure
     smallest_group: int
     brackets: int | None
     low_below: int
@@ -48,13 +51,19 @@ class ReadingFacts:
 
 
 def reading_facts(
-    methods: Sequence[Method], rules: OnlineRules, *, smallest_group: int, planned: bool
+    methods: Sequence[Method],
+    rules: OnlineRules,
+    *,
+    measure: Measure,
+    smallest_group: int,
+    planned: bool,
 ) -> ReadingFacts:
     """What readers of a table builder are told.
 
     Args:
         methods: How its tables are protected; what is said holds for all of them.
         rules: What the policy says for the public.
+        measure: What figures say.
         smallest_group: The smallest group in force; 0 for no rule.
         planned: Whether a plan of the office publishes with the same numbers.
     """
@@ -78,6 +87,7 @@ def reading_facts(
         zeros=Text.named(f"notes.{zeros}"),
         exact=any(method.exempt_tables for method in methods),
         planned=planned,
+        measure=measure,
         smallest_group=smallest_group,
         brackets=rules.brackets,
         low_below=FigureLimits.of_brackets(rules.brackets).low_below,

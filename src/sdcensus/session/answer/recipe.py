@@ -9,7 +9,7 @@ codes becomes one about those that are shown.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -80,6 +80,16 @@ class Compiled:
         one_part = all(len(parts) == 1 for chosen in self.filters for parts in chosen.parts)
         return self.terms == 1 and one_part and all(axis.whole for axis in self.axes)
 
+    def measured(self, policy: Policy) -> Compiled:
+        """The same as the policy answers it: rules are about records, answers may be weighted."""
+        measure = policy.answers
+        return replace(
+            self,
+            spec=self.spec.measured(measure, policy.schema),
+            watched=self.watched.measured(measure, policy.schema),
+            counted=self.counted.measured(measure, policy.schema),
+        )
+
 
 def compile_question(question: Question, policy: Policy) -> Compiled:
     """Check a question against the schema and find out what it needs.
@@ -145,6 +155,25 @@ def _total_name(axis: Axis, asked: TableSpec) -> Text:
     used = [*(shown.variable for shown in asked.axes), *asked.universe.variables]
     others = {variable.name for variable in used if variable.role is Role.GEOGRAPHY}
     return WHOLE_COUNTRY if others == {axis.variable.name} else ALL_AREAS
+
+
+def compile_offered(question: Question, policy: Policy, units: Container[Entity]) -> Compiled:
+    """A question about units that are offered.
+
+    Args:
+        question: The question.
+        policy: What may be asked, and by which measure it is answered.
+        units: What is counted at all.
+
+    Raises:
+        QuestionError: It names something that does not exist or is not offered.
+    """
+    compiled = compile_question(question, policy)
+    of = compiled.spec.of
+    if of not in units or not policy.counts(of):
+        text = told("units.not-offered", "Tables of {units} are not offered.", units=of.many)
+        raise QuestionError(text, place="of")
+    return compiled
 
 
 def compile_total(spec: TableSpec, policy: Policy) -> Compiled:

@@ -43,7 +43,7 @@ from sdcensus.session.answer.delivery import delivered
 from sdcensus.session.answer.reading import ReadingFacts, reading_facts
 from sdcensus.session.answer.recipe import (
     Compiled,
-    compile_question,
+    compile_offered,
     compile_total,
     verdict_of_shown,
 )
@@ -58,7 +58,12 @@ from sdcensus.session.policy import (
     ask,
     decide,
 )
-from sdcensus.session.protect.smallest_group import GroupRule, in_force, judging_method
+from sdcensus.session.protect.smallest_group import (
+    GroupRule,
+    in_force,
+    judging_method,
+    published_records,
+)
 from sdcensus.session.publish.products import spec_key
 
 #: How much memory published tables may take that are kept for the next question.
@@ -263,6 +268,7 @@ class TableService(Confidential):
         return reading_facts(
             list(self._methods.values()),
             self.policy.online_for(UserRole.PUBLIC),
+            measure=self.policy.answers,
             smallest_group=self.smallest_group,
             planned=self._planned,
         )
@@ -277,7 +283,7 @@ class TableService(Confidential):
         Raises:
             QuestionError: The question names something that does not exist.
         """
-        compiled = compile_question(question, self.policy)
+        compiled = compile_offered(question, self.policy, self._methods)
         limits = self.policy.role(role)
         verdict = ask(self.policy, compiled.spec, role=role, cells=compiled.cells)
         return Checked(
@@ -298,7 +304,7 @@ class TableService(Confidential):
         Raises:
             QuestionError: The question names something that does not exist.
         """
-        return compile_question(question, self.policy).watched
+        return compile_offered(question, self.policy, self._methods).watched
 
     def answer(
         self,
@@ -317,9 +323,7 @@ class TableService(Confidential):
         Raises:
             QuestionError: The question names something that does not exist.
         """
-        compiled = compile_question(question, self.policy)
-        if compiled.spec.of not in self._methods:
-            raise SpecError(f"Tables of {compiled.spec.of.plural} are not offered.")
+        compiled = compile_offered(question, self.policy, self._methods)
         ruling = self._ruling(compiled, role)
         limits = self.policy.role(role)
         answer = Answer(
@@ -335,6 +339,7 @@ class TableService(Confidential):
         )
         if ruling.verdict.outcome is Outcome.REFUSED:
             return answer
+        compiled = compiled.measured(self.policy)
         published, provenance = self._published(compiled.counted, progress)
         brackets = self.policy.online_for(role).brackets
         reliable = FigureLimits.of_brackets(brackets)
@@ -416,7 +421,9 @@ class TableService(Confidential):
             )
             table = protected.table.whole()
             progress("protecting", 1.0)
-            return CountedCells(table.published, table.flags), protected.provenance
+            own = protected.audit.cube.held_for("an answer")
+            records = published_records(self._methods[spec.of], own)
+            return CountedCells(table.published, table.flags, records), protected.provenance
 
         return self._cache.get(_kept_as(spec), make)
 

@@ -21,7 +21,7 @@ from sdcensus.model.published.table import Table
 from sdcensus.model.schema.variable import Entity, Hierarchy, Variable
 from sdcensus.model.sentences import sentence
 from sdcensus.model.spec.axis import Axis, make_axis
-from sdcensus.model.spec.table_spec import Measure, TableSpec
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import Text
 from sdcensus.report.assessment.results import Assessment
 from sdcensus.risk.groups.broken_down import BrokenDown, GroupNoise
@@ -79,7 +79,7 @@ def groups_of(
     noise = GroupNoise(None, None) if method is None else group_noise(method, smallest_group)
     broken_downs: list[BrokenDown] = []
     tables = [table for table in (spec, *others) if table.of is spec.of]
-    if others and any(table.measure is Measure.COUNT for table in tables):
+    if others:
         with suppress(SdcensusError):
             broken_downs += broken_down_in_tables(
                 census, tables, lambda _: noise, most_work=ASSESS_WORK, progress=progress

@@ -13,7 +13,7 @@ from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.sentences import sentence
-from sdcensus.model.spec.table_spec import Measure, TableSpec
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.risk.detection.findings import Findings
 from sdcensus.risk.differencing.differences import differences_between
 from sdcensus.risk.differencing.published_before import differences_with
@@ -72,8 +72,8 @@ def differences_of(
         try:
             if tabulate is None:
                 all_differences += differences_with(cube, [spec])[len(own) :]
-            elif spec.measure is Measure.COUNT:
-                all_differences += differences_between(cube, _counted(spec, tabulate))
+            else:
+                all_differences += differences_between(cube, _counted(spec.records, tabulate))
         except SdcensusError as error:
             what = sentence("assess.left_out.differences", title=spec.title)
             left_out.append(sentence("assess.left_out.why", what=what, why=error.said))
@@ -91,12 +91,9 @@ def budgets_of(
 ) -> tuple[LookBudget, ...]:
     """How often a table and the others together look at a cell of such units."""
     tables = [spec, *(other for other in others if other.of is spec.of)]
-    counted = [table for table in tables if table.measure is Measure.COUNT]
-    if not counted:
-        return ()
     key = {0: "alone", 1: "other_one"}.get(len(others), "others")
     words = scope or sentence(f"assess.scope.{key}", n=len(others))
-    return look_budget_of_tables(counted, scope=words)
+    return look_budget_of_tables(tables, scope=words)
 
 
 def budget_of_menu(

@@ -229,10 +229,13 @@ class Census(Confidential):
         *by: str,
         of: str | Entity = Entity.PERSON,
         universe: str | None = None,
-        measure: str | Measure = Measure.COUNT,
+        measure: str | Measure | None = Measure.COUNT,
         name: str = "",
     ) -> TableSpec:
-        """A table without its numbers, checked against the schema."""
+        """A table without its numbers, checked against the schema.
+
+        Without a measure (``None``), that of the census is meant.
+        """
         return TableSpec.build(
             self.schema, by, of=of, universe=universe, measure=measure, name=name
         )

@@ -10,6 +10,7 @@ from sdcensus.model.confidential import Confidential
 from sdcensus.model.schema.encoding import NO_VALUE
 from sdcensus.model.schema.schema import DeclaredUniverse
 from sdcensus.model.schema.variable import CodeKind, Entity, Variable
+from sdcensus.model.vocabulary import Measure
 from sdcensus.session.census.census import Census
 from sdcensus.store.manifest import column_file
 
@@ -42,6 +43,7 @@ class Description(Confidential):
     combine: str
     made_by: str
     reference_date: str = ""
+    measure: Measure | None = None
     lineage: str = ""
     universes: tuple[DeclaredUniverse, ...] = ()
 
@@ -63,6 +65,7 @@ def describe(census: Census) -> Description:
         census=census.schema.census.name,
         country=census.schema.census.country,
         reference_date=census.schema.census.reference_date,
+        measure=census.schema.census.measure,
         rows=tuple((kind, store.rows(kind)) for kind in kinds),
         variables=tuple(
             _summary(census, variable) for variable in census.schema.variables if variable.stored

@@ -47,7 +47,8 @@ def instead(word: str) -> Sentence | None:
     if word in ("TALLY", "WEIGHT"):
         return told(
             "habits.weight",
-            "Leave {word} out: a sample with weights is counted by its weights anyway.",
+            "Leave {word} out: the office decides whether tables are weighted, and each table says"
+            " it.",
             word=word,
         )
     return None

@@ -6,7 +6,7 @@ Everything here is computed from published numbers, so whoever has the counts co
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
@@ -208,8 +208,9 @@ def counted_of(table: DeliveredTable) -> Counted:
     marks = np.where(table.numbered, np.uint8(Mark.NONE), table.marks)
     support = Support.of(table.values, table.limits) if table.support is None else table.support
     low = table.marks == Mark.LOW_RELIABILITY
-    small = np.where(low, table.values, support.small)
-    return Counted(table.values, marks, Support(support.parts, small))
+    behind = Counted(table.values, marks, support).behind
+    small = np.where(low, behind, support.small)
+    return Counted(table.values, marks, replace(support, small=small))
 
 
 def notes_of(figure: Computed, axes: Sequence[CountAxis]) -> tuple[Text, ...]:

@@ -22,7 +22,7 @@ from sdcensus.model.spec.covers import WHOLE, CountedAxis, Mask, needed_levels
 from sdcensus.model.spec.headings import units_text
 from sdcensus.model.spec.question import Question
 from sdcensus.model.spec.record_sets import is_product, leaves_in
-from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.model.spec.universe import EVERYTHING, Universe, restrict, universe_of
 from sdcensus.model.text import LANGUAGES, Text
 from sdcensus.session.answer.cells import CountedCells, answer_cells
@@ -329,7 +329,7 @@ class SumsProduct:
     def delivered(self, parts: Sequence[PublishedPart], heading: Heading) -> DeliveredTable:
         """The sums; one of which any part is not shown is not shown."""
         (part,) = parts
-        published = CountedCells(part.table.published, part.marks)
+        published = CountedCells(part.table.published, part.marks, part.records)
         cells = answer_cells(self.compiled, published, Ruling(Verdict()))
         spec = self.compiled.spec
         return DeliveredTable(
@@ -349,12 +349,15 @@ class SumsProduct:
         )
 
 
-def sums_product(table: PlannedTable, policy: Policy) -> SumsProduct:
+def sums_product(
+    table: PlannedTable, policy: Policy, measure: Measure | None = None
+) -> SumsProduct:
     """A table with a condition, as the builder answers it.
 
     Args:
         table: The table.
         policy: Of what codes sums are made: those that it allows.
+        measure: What is added up, where the table does not say it; by default as the census does.
 
     Raises:
         SpecError: The condition cannot be made of published values.
@@ -362,6 +365,8 @@ def sums_product(table: PlannedTable, policy: Policy) -> SumsProduct:
     where = both(table.universe, table.where)
     try:
         compiled = compile_question(Question(of=table.of.plural, by=table.by, where=where), policy)
+        rules = replace(policy, measure=table.measure or measure or policy.schema.census.measure)
+        compiled = compiled.measured(rules)
     except SpecError as error:
         raise SpecError(f"{table.name}: {error}") from None
     asked = compiled.spec.with_axes(axis.asked for axis in compiled.axes)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from sdcensus.errors import SpecError
+from sdcensus.methods.notes import weighted_notes
 from sdcensus.model.plan.plan import PlannedIndicator, PlannedTable
 from sdcensus.model.plan.vocabulary import INDICATOR_KINDS
 from sdcensus.model.published.delivery import (
@@ -19,14 +20,14 @@ from sdcensus.model.published.delivery import (
     delivered_axis,
     delivered_cells,
 )
-from sdcensus.model.published.figures import Counted, Figures, quotient
+from sdcensus.model.published.figures import Counted, Figures, Support, quotient
 from sdcensus.model.schema.roles import variable_for
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity, Level, Variable
 from sdcensus.model.spec.axis import Axis, make_axis, parse_axis
 from sdcensus.model.spec.covers import WHOLE, CountedAxis, Part, covering
 from sdcensus.model.spec.headings import axis_heading
-from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.model.spec.universe import EVERYTHING, Universe, universe_of
 from sdcensus.model.text import Text
 from sdcensus.session.figures import words
@@ -101,13 +102,15 @@ class FiguresProduct:
 
 
 def _counted(part: PublishedPart) -> Counted:
-    return Counted(part.table.published, part.marks)
+    return Counted(part.table.published, part.marks, Support.of_records(part.records))
 
 
 # ------------------------------------------------------------------------------- from the plan
 
 
-def share_product(table: PlannedTable, schema: Schema) -> FiguresProduct:
+def share_product(
+    table: PlannedTable, schema: Schema, measure: Measure | None = None
+) -> FiguresProduct:
     """A table of shares: of the records of each cell, the percentage that fulfils a condition."""
     shares = indicator_product(
         PlannedIndicator(
@@ -120,19 +123,27 @@ def share_product(table: PlannedTable, schema: Schema) -> FiguresProduct:
             numerator=table.share,
         ),
         schema,
+        table.measure or measure,
     )
     return replace(shares, rows=len(table.rows) or None)
 
 
-def indicator_product(planned: PlannedIndicator, schema: Schema) -> FiguresProduct:
+def indicator_product(
+    planned: PlannedIndicator, schema: Schema, measure: Measure | None = None
+) -> FiguresProduct:
     """The figures that a plan asks for.
+
+    Args:
+        planned: What is asked for.
+        schema: The schema of the census.
+        measure: Of which counts they are computed; by default, of those of the census.
 
     Raises:
         SpecError: Something in it does not fit the schema, or cannot be made of published counts.
     """
     where = f"Indicator {planned.name!r}: "
     try:
-        return _BUILDERS[planned.kind](_Asked(planned, schema))
+        return _BUILDERS[planned.kind](_Asked(planned, schema, measure))
     except KeyError:
         known = ", ".join(_BUILDERS)
         raise SpecError(f"{where}there is no kind {planned.kind!r}. There are: {known}.") from None
@@ -144,8 +155,8 @@ def indicator_product(planned: PlannedIndicator, schema: Schema) -> FiguresProdu
 class _Asked:
     """What is asked for, resolved against the schema."""
 
-    def __init__(self, planned: PlannedIndicator, schema: Schema) -> None:
-        self.planned, self.schema = planned, schema
+    def __init__(self, planned: PlannedIndicator, schema: Schema, measure: Measure | None) -> None:
+        self.planned, self.schema, self.measure = planned, schema, measure
         self.by = tuple(parse_axis(text, schema.variable) for text in planned.by)
 
     def variable(self) -> Variable:
@@ -179,6 +190,7 @@ class _Asked:
             self.planned.by,
             of=of or self.planned.of,
             universe=self.planned.universe or None,
+            measure=self.measure,
         )
         lineage = self.schema.lineage(groups.of)
         for axis in more:
@@ -222,7 +234,7 @@ class _Asked:
             specs=specs,
             axes=tuple(delivered_axis(axis) for axis in shown),
             compute=compute,
-            notes=notes,
+            notes=(*weighted_notes(specs[0]), *notes),
         )
 
 

@@ -21,7 +21,7 @@ from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import LONGEST, Secret
 from sdcensus.model.spec.axis import Axis, make_axis
-from sdcensus.model.spec.table_spec import Measure, TableSpec
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.risk.groups.broken_down import (
     FEW_ATTRIBUTES,
     LARGEST_GROUP,
@@ -212,7 +212,7 @@ def broken_down_in_tables(
     """
     broken_downs = []
     for of in Entity:
-        tables = [spec for spec in specs if spec.of is of and spec.measure is Measure.COUNT]
+        tables = TableSpec.of_records(specs, of)
         if tables:
             progress("going through the tables", 0.0)
             broken_downs.append(

@@ -25,7 +25,7 @@ from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.sentences import in_every_language, sentence
 from sdcensus.model.spec.headings import entity_text, joined
-from sdcensus.model.spec.table_spec import Measure, TableSpec
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.risk.groups.broken_down import GroupNoise
 from sdcensus.risk.groups.shown_cells import KindOfCells, kinds_of_menu, kinds_of_tables
 from sdcensus.risk.looks.chance import LARGEST_STAY, counts_that_stay
@@ -224,8 +224,7 @@ def risks_of_tables(
     excused: list[Risk] = []
     shares: list[GroupShare] = []
     for of in Entity:
-        own = [spec for spec in specs if spec.of is of and spec.measure is Measure.COUNT]
-        more = [spec for spec in must_deliver if spec.of is of and spec.measure is Measure.COUNT]
+        own, more = (TableSpec.of_records(tables, of) for tables in (specs, must_deliver))
         if not own and not more:
             continue
         noise = group_noise(method(of), smallest_group)

@@ -13,7 +13,7 @@ from sdcensus.model.quantities import decimal_text, share_text
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.sentences import in_every_language, in_language, sentence, speak
 from sdcensus.model.spec.headings import entity_text, entity_words
-from sdcensus.model.spec.table_spec import Measure, TableSpec
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.report.assessment.broken_down import broken_down_lines, help_line
 from sdcensus.risk.groups.broken_down import MOST_WORK, BrokenDown, GroupNoise
 from sdcensus.risk.looks.budget import Looks, look_budget_of_tables
@@ -163,7 +163,7 @@ def small_group_lines(resolved: Resolved, language: str | None = None) -> Iterat
 
 def looks_of(resolved: Resolved) -> tuple[PlanLooks, ...]:
     """The noise of a plan against its look budget, by what is counted."""
-    counted = [spec for spec in resolved.specs() if spec.measure is Measure.COUNT]
+    counted = TableSpec.of_records(resolved.specs())
     return tuple(_looks(resolved, counted)) if counted else ()
 
 

@@ -19,7 +19,7 @@ from sdcensus.model.cube.constraints import adds_up
 from sdcensus.model.policy.policy import OnlineRules, Policy, UserRole, WhenSparse
 from sdcensus.model.published.table import AnyTable, Table
 from sdcensus.model.quantities import figure_text, limit_text
-from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.session.policy.code_rules import areas_shown, code_reasons, positions_of
 from sdcensus.session.policy.remedies import (
     Judgement,
@@ -32,6 +32,7 @@ from sdcensus.session.policy.value_rules import (
     Publish,
     ValueShares,
     areas_of,
+    ask_published,
     needed_tables,
     shares_of,
     universe_population,
@@ -103,7 +104,8 @@ def show(
         table: The table as its method published it.
         role: Who asks.
         published: Gives the published table of a specification. It is needed for a table with a
-            condition or without totals, since the table without the condition is judged.
+            condition or without totals, since the table without the condition is judged; and for a
+            weighted one, which is judged by the published numbers of its records.
 
     Raises:
         SpecError: ``published`` is needed and missing.
@@ -116,9 +118,12 @@ def show(
     reasons: tuple[VerdictReason, ...] = asked.reasons
     small_become_c = np.zeros(spec.shape, dtype=bool)
     if rules.on_values:
-        further, judged = _by_numbers(policy, spec, table, role, rules, published)
+        records = table
+        if spec.measure is not Measure.COUNT:
+            records = ask_published(published, spec.records, spec)
+        further, judged = _by_numbers(policy, spec.records, records, role, rules, published)
         for own in judged:
-            small_become_c |= _small_become_c(table, own, rules)
+            small_become_c |= _small_become_c(records, own, rules)
         reasons = (*reasons, *further)
     areas, available = areas_shown(policy, spec, reasons)
     verdict = _nothing_left(Verdict(reasons, areas, available))

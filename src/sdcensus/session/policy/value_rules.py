@@ -91,7 +91,7 @@ def areas_of(
     for use, wanted in population_specs(policy, spec):
         values = None if table is None else _population_in(table, wanted)
         if values is None:
-            values = _values(_ask(published, wanted, spec))
+            values = _values(ask_published(published, wanted, spec))
         areas.append(Areas(use, wanted, values))
     return tuple(areas)
 
@@ -99,7 +99,7 @@ def areas_of(
 def universe_population(spec: TableSpec, table: AnyTable | None, published: Publish | None) -> int:
     """The published number of units that a table is about: of those that its condition chooses."""
     if table is None or not all(axis.total for axis in spec.axes):
-        table = _ask(published, spec.with_axes(()), spec)
+        table = ask_published(published, spec.with_axes(()), spec)
     # The last cell is the total of everything.
     return int(table.at(np.array([table.spec.cells - 1], dtype=np.uint64))[0])
 
@@ -121,7 +121,7 @@ def _population_in(table: AnyTable, wanted: TableSpec) -> Int64 | None:
     return table.at(cells).reshape(wanted.shape)
 
 
-def _ask(published: Publish | None, wanted: TableSpec, spec: TableSpec) -> AnyTable:
+def ask_published(published: Publish | None, wanted: TableSpec, spec: TableSpec) -> AnyTable:
     """The published table that decides about another one."""
     if published is None:
         raise SpecError(
@@ -206,7 +206,7 @@ class ValueShares:
 def shares_of(spec: TableSpec, table: AnyTable | None, published: Publish | None) -> ValueShares:
     """The shares of a table without its condition."""
     if table is None or not spec.universe.everything:
-        table = _ask(published, unfiltered(spec), spec)
+        table = ask_published(published, unfiltered(spec), spec)
     values = _interior(table)
     small = np.bincount(np.clip(values, 0, 3), minlength=4)
     return ValueShares(int(small[1]), int(small[2]), int(np.count_nonzero(values)))

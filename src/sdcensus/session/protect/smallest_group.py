@@ -303,11 +303,20 @@ def _listed(table: AnyTable) -> NonZeroCells:
     return NonZeroCells(numbers.astype(np.uint64), published[numbers])
 
 
-def _judged(judge: CellMethod, cube: Cube) -> Table:
+def published_records(method: Method, cube: Cube) -> Int64 | None:
+    """Behind weighted counts, the numbers of records as they would be published; else ``None``.
+
+    Rules about few units are about these: a single record of a sample may stand for thousands.
+    """
+    if cube.spec.measure is Measure.COUNT:
+        return None
+    return _judged(method.first, cube).published
+
+
+def _judged(judge: Method, cube: Cube) -> Table:
     """What the rule reads: unweighted counts as the method publishes them; 0 for withheld ones."""
     if cube.spec.measure is not Measure.COUNT:
-        spec = replace(cube.spec, measure=Measure.COUNT, weight_decimals=0)
-        cube = Cube(spec, cube.origin, Accumulators(cube.count, cube.key))
+        cube = Cube(cube.spec.records, cube.origin, Accumulators(cube.count, cube.key))
     return judge.protect(cube).table.whole()
 
 
@@ -320,10 +329,11 @@ def _hidden(table: Table, hidden: Mask, smallest: int) -> Table:
         table.spec,
         np.where(hidden, 0, table.published),
         np.where(hidden, np.uint8(Mark.NOT_BROKEN_DOWN), flags).astype(np.uint8),
-        (*table.notes, note_for(smallest)),
+        (*table.notes, note_for(smallest, table.spec.measure)),
     )
 
 
-def note_for(smallest: int) -> Text:
-    """What readers are told, with what helps them."""
-    return Text.named("notes.smallest_group").filled(size=str(smallest))
+def note_for(smallest: int, measure: Measure = Measure.COUNT) -> Text:
+    """What readers are told, with what helps them; groups of a sample are small by its records."""
+    of_sample = "_of_sample" if measure is Measure.WEIGHTED else ""
+    return Text.named(f"notes.smallest_group{of_sample}").filled(size=str(smallest))

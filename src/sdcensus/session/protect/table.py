@@ -27,6 +27,7 @@ from sdcensus.model.secret import Secret, SubSecret
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.model.text import Text
 from sdcensus.session.census.census import SECRET_VARIABLE, Census, find_secret
+from sdcensus.session.census.sample import refuse_unweighted_table
 from sdcensus.session.office.confidential_output import check_target, write_audit
 from sdcensus.session.protect.detail import check_size
 from sdcensus.store.registry import Registry
@@ -199,7 +200,7 @@ def published_spec(
     *by: str,
     of: str | Entity = Entity.PERSON,
     where: str | None = None,
-    measure: str = "count",
+    measure: str | None = None,
 ) -> TableSpec:
     """A table that is to be published: its condition is a universe of the schema, or codes.
 
@@ -208,12 +209,15 @@ def published_spec(
         *by: The axes.
         of: What is counted.
         where: The condition, or the name of a universe.
-        measure: How it is counted.
+        measure: How it is counted; by default as the census says.
 
     Raises:
-        Refused: Nothing declares the condition; the lines that would are part of what is said.
+        Refused: The records are a weighted sample, and nobody says what is counted. Or nothing
+            declares the condition; the lines that would are part of what is said.
     """
     spec = census.spec(*by, of=of, universe=where, measure=measure)
+    if measure is None:
+        refuse_unweighted_table(census)
     if spec.universe.everything:
         return spec
     from sdcensus.documents.schema.universes import check_counted

@@ -19,6 +19,7 @@ from sdcensus.model.published.table import Mark, Table
 from sdcensus.model.sentences import sentence
 from sdcensus.model.spec.headings import entity_words
 from sdcensus.model.text import Text
+from sdcensus.model.vocabulary import Measure
 from sdcensus.report.publication.index import evaluation_index
 from sdcensus.report.publication.notes import NotedTable, PublicationNotes, notes_pages
 from sdcensus.session.gate.gate import AcceptedRisk
@@ -253,7 +254,7 @@ def _reader_pages(resolved: Resolved, products: Sequence[Finished]) -> Mapping[s
         adds_up=all(each.additive for each in claims),
         consistent=all(each.consistent for each in claims),
         zeros=_zeros(claims),
-        groups=Text() if resolved.smallest_group is None else note_for(resolved.smallest_group),
+        groups=_about_groups(resolved),
     )
     return notes_pages(notes, resolved.output.languages)
 
@@ -271,3 +272,11 @@ def _example(notes: Sequence[Text]) -> Text:
         if "Example" in note.show("en"):
             return note
     return Text()
+
+
+def _about_groups(resolved: Resolved) -> Text:
+    """What readers are told about small groups; nothing where there is no rule."""
+    if resolved.smallest_group is None:
+        return Text()
+    weighted = all(spec.measure is Measure.WEIGHTED for spec in resolved.specs())
+    return note_for(resolved.smallest_group, Measure.WEIGHTED if weighted else Measure.COUNT)

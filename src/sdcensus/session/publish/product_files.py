@@ -26,7 +26,11 @@ from sdcensus.session.policy import Outcome, show
 from sdcensus.session.policy.code_rules import positions_of
 from sdcensus.session.policy.households import one_household_cells, withhold_households
 from sdcensus.session.policy.verdict import withholds_households
-from sdcensus.session.protect.smallest_group import GroupRule, too_large
+from sdcensus.session.protect.smallest_group import (
+    GroupRule,
+    published_records,
+    too_large,
+)
 from sdcensus.session.publish.last_files import evaluated
 from sdcensus.session.publish.products import Mask, Product, PublishedPart, TableProduct, spec_key
 from sdcensus.session.publish.resolution import Resolved
@@ -128,6 +132,7 @@ class Maker:
                 protected.provenance,
                 refused,
                 cube.count != 0 if product.needs_populated else None,
+                published_records(method, cube),
             )
             with self._lock:
                 parts = self._parts[product.name]

@@ -22,8 +22,7 @@ from sdcensus.model.published.delivery import (
 )
 from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.published.table import Mark, Table
-from sdcensus.model.schema.variable import Entity
-from sdcensus.model.spec.headings import entity_text
+from sdcensus.model.spec.headings import units_text
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import LANGUAGES, Text
 
@@ -138,12 +137,14 @@ class PublishedPart(Confidential):
         provenance: How it was made.
         refused: Cells that the policy does not show at all; ``None`` where there are none.
         populated: For products that must tell it: where the true count is not 0.
+        records: Of a weighted table, the published numbers of records behind its values.
     """
 
     table: Table
     provenance: Provenance
     refused: Mask | None = None
     populated: Mask | None = None
+    records: npt.NDArray[np.int64] | None = None
 
     def __repr__(self) -> str:
         return f"<PublishedPart {self.table.spec.title}: confidential>"
@@ -305,12 +306,7 @@ class StatisticsProduct(_OfTable):
             axes=(self.table.areas, self._axis()),
             values=values,
             marks=marks,
-            unit=Text.of(
-                {
-                    language: entity_text(Entity.PERSON, language).capitalize()
-                    for language in LANGUAGES
-                }
-            ),
+            unit=Text.of({language: units_text(self.specs[0], language) for language in LANGUAGES}),
             notes=tuple(dict.fromkeys(notes)),
             source=heading.source,
             date=heading.date,

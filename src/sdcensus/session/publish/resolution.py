@@ -26,8 +26,9 @@ from sdcensus.model.schema.schema import CensusInfo, Schema
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Secret
 from sdcensus.model.spec.headings import heading_in
-from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.session.census.census import Census, open_store
+from sdcensus.session.census.sample import refuse_unweighted_plan
 from sdcensus.session.figures.indicators import indicator_product, share_product
 from sdcensus.session.gate.tied_units import TiedTable as TableOfUnits, check_tables
 from sdcensus.session.guard.harmony import check_importable
@@ -241,6 +242,7 @@ def resolve(
         raise MissingExtra("formats", needed_for="The workbook of the evaluation")
     published, office = folders_of_plan(plan, out)
     products = planned_products(plan, opened.schema)
+    _check_measures(plan, opened, products)
     check_names([product.name for product in products], output.formats, output.languages)
     policy = None
     if plan.policy is not None:
@@ -322,18 +324,18 @@ def _sums(table: PlannedTable, plan: Plan, schema: Schema) -> Product:
     policy = Policy(name="", schema=schema)
     if plan.policy is not None:
         policy = read_policy(plan.path(plan.policy.file), schema)
-    return sums_product(table, policy)
+    return sums_product(table, policy, plan.measure)
 
 
 def _products(plan: Plan, schema: Schema) -> Iterator[Product]:
     for table in plan.tables:
         if table.share:
-            yield share_product(table, schema)
+            yield share_product(table, schema, plan.measure)
             continue
         if table.where:
             yield _sums(table, plan, schema)
             continue
-        spec = table.spec(schema)
+        spec = table.spec(schema, plan.measure)
         title = table.title or heading_in(spec, schema.census.languages)
         rows = len(table.rows) or None
         yield TableProduct(PublishableTable(name=table.name, title=title, spec=spec, rows=rows))
@@ -342,15 +344,27 @@ def _products(plan: Plan, schema: Schema) -> Iterator[Product]:
         mapping = read_mapping(plan.path(plan.mapping), programme, schema)
         patterns = plan.programme_tables or ("*",)
         for made in programme_tables(plan.programme, patterns, mapping, schema):
-            yield _of_programme(made)
+            yield _of_programme(made, plan, schema)
     for indicator in plan.indicators:
-        yield indicator_product(indicator, schema)
+        yield indicator_product(indicator, schema, plan.measure)
 
 
-def _of_programme(table: Publishable) -> Product:
+def _of_programme(table: Publishable, plan: Plan, schema: Schema) -> Product:
+    measure = plan.measure or schema.census.measure or Measure.COUNT
     if isinstance(table, PublishableTable):
-        return TableProduct(table, own=False)
-    return StatisticsProduct(table)
+        return TableProduct(replace(table, spec=table.spec.measured(measure, schema)), own=False)
+    # Figures of one table share its specification, which is counted once.
+    specs = {id(figure.spec): figure.spec.measured(measure, schema) for figure in table.statistics}
+    figures = tuple(replace(figure, spec=specs[id(figure.spec)]) for figure in table.statistics)
+    return StatisticsProduct(replace(table, statistics=figures))
+
+
+def _check_measures(plan: Plan, census: Census, products: Sequence[Product]) -> None:
+    """Refuse to count the records of a sample where nobody asks for that by name."""
+    if plan.measure is None:
+        said = {table.name for table in plan.tables if table.measure is not None}
+        silent = [product.name for product in products if product.name not in said]
+        refuse_unweighted_plan(census, silent)
 
 
 def _original(plan: Plan, output: PlanOutput, schema: Schema) -> Census | None:

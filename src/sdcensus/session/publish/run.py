@@ -169,8 +169,7 @@ def publish(
     before: Callable[[tuple[str, ...], str], object] | None = None,
     **settings: Any,
 ) -> PublishReport:
-    """Publish everything that a plan names, with notes for readers and, if the plan asks for it,
-    an evaluation for the office.
+    """Publish everything that a plan names, with notes and, if it asks for it, an evaluation.
 
     Args:
         plan: The plan: ``.toml``, or an Excel workbook.
@@ -188,10 +187,7 @@ def publish(
     said = with_settings(options or PublishOptions(), settings)
     said = said if secret is None else replace(said, secret=secret)
     willing = willing_to_accept(said.accept_risk, said.reason)
-    census = None
-    if said.data is not None:
-        limit = str(said.memory)
-        census = open_parquet(said.data, engine=said.engine or "duckdb", memory_limit=limit)
+    census = _other_census(said)
     progress("checking the plan", 0.0)
     resolved = _resolved(plan, said, census)
     workplace = Workplace(resolved.published, resolved.office, resolved.publication)
@@ -247,6 +243,13 @@ def publish(
         seconds=time.perf_counter() - began,
         looks=tuple(looks.sentence for looks in looks_of(resolved)),
     )
+
+
+def _other_census(said: PublishOptions) -> Census | None:
+    """Records that are counted instead of those of the store."""
+    if said.data is None:
+        return None
+    return open_parquet(said.data, engine=said.engine or "duckdb", memory_limit=str(said.memory))
 
 
 def _resolved(plan: str | Path, said: PublishOptions, census: Census | None) -> Resolved:

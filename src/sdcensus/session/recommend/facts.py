@@ -15,7 +15,9 @@ from sdcensus.model.policy.policy import area_variables
 from sdcensus.model.schema.roles import IndicatorRole, variable_for
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity, Level, Variable
+from sdcensus.model.vocabulary import Measure
 from sdcensus.session.census.census import Census
+from sdcensus.session.census.sample import fitting_measure, weightings
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -69,6 +71,10 @@ class Facts(Confidential):
         across: Its other levels, which cut across these.
         variables: What such units can be tabulated by, the main areas aside.
         sex, age: Those of them, if they are found.
+        measure: What tables should say: weighted counts of a sample. ``None`` where counts of
+            records are what everybody expects.
+        stand_for: How many they stand for by their weights; ``None`` where they have none.
+        unsaid: The measure, where the schema does not say it, so that plan and policy have to.
     """
 
     of: Entity
@@ -78,19 +84,34 @@ class Facts(Confidential):
     sex: Variable | None
     age: Variable | None
     across: tuple[AreaLevel, ...] = ()
+    measure: Measure | None = None
+    stand_for: int | None = None
+    unsaid: Measure | None = None
 
     def __repr__(self) -> str:
         return f"<Facts about {self.of.plural}: confidential>"
 
 
-def facts_of(census: Census) -> Facts:
-    """Look at a census.
+def facts_of(census: Census, *, measure: Measure | None = None) -> Facts:
+    """Look at a census. Sizes are numbers of records: these are what can be found again.
+
+    Args:
+        census: The census.
+        measure: What its tables shall say; by default what fits it.
 
     Raises:
         SpecError: There is nothing to tabulate, or nobody.
     """
     schema = census.schema
+    sums = {weighting.of: weighting for weighting in weightings(census)}
+    measure = measure or fitting_measure(schema, sums.values())
     kinds = _tabulated(schema)
+    if measure is Measure.WEIGHTED:
+        kinds = [kind for kind in kinds if kind in sums]
+        if not kinds:
+            raise SpecError(
+                "The records are a weighted sample, and no units that have variables have a weight."
+            )
     sizes = {kind: _count(census, kind) for kind in kinds}
     of = next((kind for kind in kinds if sizes[kind]), None)
     if of is None:
@@ -108,6 +129,9 @@ def facts_of(census: Census) -> Facts:
         _playing(IndicatorRole.SEX, schema, variables),
         _playing(IndicatorRole.AGE, schema, variables),
         tuple(level for level in levels if level not in areas),
+        measure,
+        round(sums[of].weight) if of in sums else None,
+        None if schema.census.measure is measure else measure,
     )
 
 

@@ -97,6 +97,7 @@ def first_policy(
     policy = Policy(
         name=name,
         schema=schema,
+        measure=facts.unsaid,
         online=OnlineRules(
             mean_cell_size=MEAN_CELL,
             when_sparse=WhenSparse.WITHHOLD_AREA,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -19,9 +19,10 @@ from sdcensus.model.policy.policy import Policy, UserRole
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.table import AnyTable
 from sdcensus.model.spec.headings import joined
-from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.risk.looks.budget import LookBudget, look_budget_of_tables
 from sdcensus.session.census.census import Census
+from sdcensus.session.census.sample import refuse_unweighted_menu
 from sdcensus.session.policy.online import ask
 from sdcensus.session.policy.small_codes import undecided, undecided_lines
 from sdcensus.session.policy.verdict import Verdict
@@ -187,7 +188,7 @@ def recommend(
     wanted = RecommendedProduct.several(product)
     builder = RecommendedProduct.BUILDER in wanted
     progress("looking at areas", 0.0)
-    facts = facts_of(census)
+    facts = _facts(census, policy, builder=builder)
     name = f"{census.schema.census.name}: {joined(wanted)}"
     base = policy or first_policy(census, facts, name, progress=progress)
     progress("counting looks", 0.0)
@@ -201,7 +202,7 @@ def recommend(
         standard_tables,
         census,
         facts,
-        chosen,
+        replace(chosen, measure=facts.measure),
         mean=MEAN_CELL if mean is None else mean,
         crossed=RecommendedProduct.PROGRAMME in wanted,
         most_areas=PRINTED_AREAS if wanted == (RecommendedProduct.REPORT,) else None,
@@ -214,13 +215,13 @@ def recommend(
         small = small_share(census, tables)
     if not tables:
         raise SpecError(_no_table(facts, chosen, given=policy is not None))
-    specs = [table.table.spec(census.schema) for table in tables]
+    specs = [table.table.spec(census.schema, Measure.COUNT) for table in tables]
     progress("choosing noise", 0.0)
     budgets = (*(() if menu is None else menu.budgets), *look_budget_of_tables(specs))
     choice = chosen_noise(census, chosen, specs, budgets, small, proposed=policy is None, menu=menu)
     noise, chosen = choice.noise, choice.policy
     smallest = suggested_smallest_group(census, noise.design.max_deviation)
-    plan = _plan(tables, noise, policy_file, own_group(chosen, smallest))
+    plan = _plan(tables, noise, policy_file, own_group(chosen, smallest), facts.unsaid)
     progress("looking ahead", 0.0)
     both = ",".join([*wanted, RecommendedProduct.BUILDER])
     ahead = (
@@ -286,8 +287,20 @@ def own_group(policy: Policy, smallest: int) -> int | None:
     return smallest if of_policy is None or of_policy < smallest else None
 
 
+def _facts(census: Census, policy: Policy | None, *, builder: bool) -> Facts:
+    """What the advice depends on, if the policy of the office says what is counted."""
+    facts = facts_of(census, measure=None if policy is None else policy.measure)
+    if policy is not None and builder:
+        refuse_unweighted_menu(census, policy)
+    return facts
+
+
 def _plan(
-    tables: tuple[TableDesign, ...], noise: Noise, policy_file: Path | None, smallest: int | None
+    tables: tuple[TableDesign, ...],
+    noise: Noise,
+    policy_file: Path | None,
+    smallest: int | None,
+    measure: Measure | None,
 ) -> Plan:
     # The look-up is the usual one of such noise, so nothing has to be said about it.
     settings: tuple[tuple[str, Setting], ...] = (
@@ -295,6 +308,7 @@ def _plan(
     )
     return Plan(
         store="census.store",
+        measure=measure,
         tables=tuple(table.table for table in tables),
         protect=Protection(method="cell-key", settings=settings, smallest_group=smallest),
         policy=PlanPolicy(file=POLICY_FILE if policy_file is None else str(policy_file)),

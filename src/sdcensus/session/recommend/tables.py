@@ -153,7 +153,7 @@ def _borne_design(
     for area in (*borne, *whole):
         if not _passes(wish, area, policy):
             continue
-        table_design = _design(wish, area, units, cells, policy.schema)
+        table_design = _design(wish, area, units, cells, policy)
         if fits is None or fits(table_design):
             return replace(table_design, refused=area is None and bool(borne))
     return None
@@ -226,7 +226,9 @@ def _axis(
     variable: Variable | None, most: int, policy: Policy, of: Entity
 ) -> tuple[Variable, str, int] | None:
     """A variable at the finest level with at most so many codes that the policy offers."""
-    if variable is None or not policy.rule_of(variable.name).offered_for(of):
+    if variable is None or not policy.counts(of):
+        return None
+    if not policy.rule_of(variable.name).offered_for(of):
         return None
     allowed = policy.allowed_levels(variable)
     if not allowed:
@@ -278,7 +280,7 @@ def _passes(wish: _Wish, area: AreaLevel | None, policy: Policy) -> bool:
 
 
 def _design(
-    wish: _Wish, area: AreaLevel | None, units: int, cells: int, schema: Schema
+    wish: _Wish, area: AreaLevel | None, units: int, cells: int, policy: Policy
 ) -> TableDesign:
     by = tuple(axis for _, axis, _ in wish.axes)
     rows = (area.axis,) if area is not None else by[:1]
@@ -286,7 +288,7 @@ def _design(
     many = cells if area is None else cells * max(len(area.filled), 1)
     table = PlannedTable(
         name=wish.name,
-        title=_title(wish, area, schema),
+        title=_title(wish, area, policy),
         rows=rows,
         columns=columns,
         of=wish.of,
@@ -294,11 +296,12 @@ def _design(
     return TableDesign(table, area, units / many)
 
 
-def _title(wish: _Wish, area: AreaLevel | None, schema: Schema) -> Text:
+def _title(wish: _Wish, area: AreaLevel | None, policy: Policy) -> Text:
     """What the table shows, in every language of the census."""
-    spec = TableSpec.build(schema, [] if area is None else [area.axis], of=wish.of)
+    areas = [] if area is None else [area.axis]
+    spec = TableSpec.build(policy.schema, areas, of=wish.of, measure=policy.answers)
     texts = {}
-    for language in schema.census.languages:
+    for language in policy.schema.census.languages:
         names = [variable_heading(variable, language) for variable, _, _ in wish.axes]
         names += [axis_heading(axis, language) for axis in spec.axes]
         texts[language] = layer_heading(spec, names, language)

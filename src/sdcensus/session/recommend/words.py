@@ -15,6 +15,7 @@ from sdcensus.model.schema.variable import Entity
 from sdcensus.model.sentences import Value, in_every_language, in_language, sentence
 from sdcensus.model.spec.headings import entity_text, entity_words
 from sdcensus.model.text import Text
+from sdcensus.model.vocabulary import Measure
 from sdcensus.risk.groups.broken_down import LARGEST_HOUSEHOLD
 from sdcensus.risk.looks.chance import large_variance
 from sdcensus.session.recommend.facts import Facts
@@ -70,6 +71,9 @@ def noise_words(noise: Noise) -> Iterator[str]:
 def policy_reasons(policy: Policy, facts: Facts, plan: Plan) -> Iterator[tuple[str, str]]:
     """Each rule of a policy, and of the plan beside it, with its reason."""
     limits, online, design = policy.limits, policy.online, policy.design
+    if facts.measure is Measure.WEIGHTED:
+        units, whole = entity_words(facts.of), facts.stand_for or 0
+        yield _rule("weighted", "weighted", n=facts.units, units=units, whole=whole)
     if limits.dimensions is not None:
         own = policy.role(UserRole.PRODUCTION).dimensions
         more = own if own not in (None, limits.dimensions) else None
@@ -183,6 +187,8 @@ def cautions(
             variance=_significant(variance, 3),
             most=float(LARGEST_VARIANCE),
         )
+    if facts.measure is Measure.WEIGHTED:
+        yield sentence("recommend.caution.weights")
     if facts.units < SMALL_CENSUS:
         yield sentence("recommend.caution.small_census", n=SMALL_CENSUS, units=units)
     if not facts.areas:

@@ -54,7 +54,7 @@ def prefixes(
                 f"A table cannot have {way} of the {len(axes)} axes that are named. Ask for 1 to"
                 f" {len(axes)} (--ways), or name more axes (--by)."
             )
-    whole = published_spec(census, *axes, of=of, where=universe)
+    whole = published_spec(census, *axes, of=of, where=universe, measure="count")
     return tuple(whole.with_axes(whole.axes[:way]) for way in chosen)
 
 
@@ -71,7 +71,7 @@ def listed_tables(
         axes = [axis.strip() for axis in text.split(",") if axis.strip()]
         if not axes:
             raise SpecError("A table of the study needs axes, such as ed@parish,sex.")
-        specs.append(published_spec(census, *axes, of=of, where=universe))
+        specs.append(published_spec(census, *axes, of=of, where=universe, measure="count"))
     return tuple(dict.fromkeys(specs))
 
 

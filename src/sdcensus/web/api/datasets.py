@@ -120,6 +120,7 @@ def _datasets(site: Site, rules: Any, language: str) -> Json:
             "reference_date": census.reference_date,
             "languages": list(site.settings.languages),
         },
+        "measure": site.service.policy.answers.value,
         "version": {"data": versions.data, "keys": versions.keys},
         "datasets": [
             {
