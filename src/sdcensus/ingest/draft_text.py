@@ -247,17 +247,7 @@ class SchemaWriter:
             self._say(*areas.settings(place), f"codes = {toml(path)}")
         elif guessed.codes is not None:
             self._codes(name, guessed, entry)
-        if guessed.range is not None:
-            self._say(f"range = [{guessed.range[0]}, {guessed.range[1]}]")
-        if guessed.continuous:
-            self._say("continuous = true")
-        if guessed.continuous or guessed.role is Role.WEIGHT:
-            self._say(f"decimals = {guessed.decimals}")
-        for kind in (CodeKind.NOT_APPLICABLE, CodeKind.NOT_STATED):
-            if guessed.of_kind(kind):
-                self._say(f"{kind.value} = {toml(guessed.of_kind(kind))}")
-        if guessed.empty is not None:
-            self._say(f"empty = {toml(guessed.empty.value)}")
+        self._values(guessed)
         self._say("")
         if areas is not None and place == areas.columns.main and areas.level_labels:
             self._say(f"[variable.{toml_key(name)}.level_labels]")
@@ -269,6 +259,20 @@ class SchemaWriter:
             if whole and 2 * profile.stated > profile.rows:
                 for role, names in self._roles.items():
                     names += [name] if role in about else []
+
+    def _values(self, guessed: Guess) -> None:
+        """What numbers there are, and what is no value."""
+        if guessed.range is not None:
+            self._say(f"range = [{guessed.range[0]}, {guessed.range[1]}]")
+        if guessed.continuous:
+            self._say("continuous = true")
+        if guessed.continuous or guessed.role is Role.WEIGHT:
+            self._say(f"decimals = {guessed.decimals}")
+        for kind in (CodeKind.NOT_APPLICABLE, CodeKind.NOT_STATED):
+            if guessed.of_kind(kind):
+                self._say(f"{kind.value} = {toml(guessed.of_kind(kind))}")
+        if guessed.empty is not None:
+            self._say(f"empty = {toml(guessed.empty.value)}")
 
     def _say_what_is_inherited(self, guessed: Guess) -> None:
         """Units that lie in nothing need a code for what they would inherit."""
