@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
@@ -13,6 +15,7 @@ from sdcensus.errors import SpecError, UnknownName
 from sdcensus.methods.rounding import RandomRounding
 from sdcensus.model.cube.constraints import with_totals
 from sdcensus.model.published.table import PublishedTable, Table
+from sdcensus.model.spec.table_spec import Measure
 from sdcensus.session.census.census import Census
 from sdcensus.testing.island import island
 from tests.attack.made import cell_key, publish, questionnaire, truth
@@ -166,6 +169,14 @@ def test_the_lower_bound_of_the_deviation_is_one(inner: list[int], noise: list[i
     published = np.maximum(true + np.array(noise).reshape(shown.shape), 0)
     targets, _ = targets_of([PublishedTable("t.csv", Table(shown, published))])
     assert learn(targets).deviation_at_least <= int(np.abs(published - true).max())
+
+
+def test_weighted_tables_are_left_out_and_that_is_said() -> None:
+    counted = table("area", "sex")
+    weighted = replace(counted, spec=replace(counted.spec, measure=Measure.WEIGHTED))
+    report = run_attacks([PublishedTable("w.csv", weighted)])
+    assert (report.tables, report.results, report.cells) == ((), (), 0)
+    assert report.left_out == ("w.csv shows weighted counts and was not attacked.",)
 
 
 # ---------------------------------------------------------------- bad input

@@ -105,8 +105,10 @@ def run_attacks(
         raise SpecError(f"Name at least one attack: {', '.join(ATTACKS)}.")
     known = assumptions or Assumptions()
     targets, left_out = targets_of(tables)
-    if not targets:
-        raise SpecError(" ".join(["There is no table that can be attacked.", *left_out]))
+    if not targets and not left_out:
+        raise SpecError("There is no table that can be attacked.")
+    if not targets:  # nothing is wrong with them: these attacks do not read such tables
+        return AttackReport(known, (), 0, (), left_out)
     results = [ATTACKS[name](targets, known, progress) for name in ATTACKS if name in chosen]
     cells = sum(target.table.spec.cells for target in targets)
     names = tuple(target.name for target in targets)

@@ -20,6 +20,11 @@ def say_found(output: Output, found: FolderAttack) -> None:
     from sdcensus.session.attack.attack import GROUP_ATTACKS, claim_lines
 
     report = found.report
+    if not report.tables:
+        output.say(f"Nothing in {found.folder} was attacked: these attacks read counts of records.")
+        for text in (*found.notes, *report.left_out, *_passed_over(found)):
+            output.note(f"note: {text}")
+        return
     tables = len(report.tables)
     output.say(
         f"Attacks on {tables} published table{'s' if tables != 1 else ''} in {found.folder},"
