@@ -123,7 +123,7 @@ def written_as(figure: str, language: str | None) -> str:
     """A figure as Python writes it, with the signs of a language for thousands and decimals.
 
     Examples:
-        >>> written_as("1,234.5"), written_as("1,234.5", "es")
+        >>> written_as("1,234.5", None), written_as("1,234.5", "es")
         ('1,234.5', '1.234,5')
     """
     signs = {ord(","): _THOUSANDS.show(language), ord("."): _DECIMALS.show(language)}

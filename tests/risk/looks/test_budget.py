@@ -377,11 +377,12 @@ def test_another_kind_of_condition_is_compared_with_itself_only() -> None:
     assert found["area"] == pytest.approx(worst(table("area", "sex"))["area"])
 
 
-def test_weighted_tables_are_no_looks() -> None:
+def test_weighted_tables_are_the_looks_of_their_counts() -> None:
+    """The noise is that of the count, so that both together are one look."""
     weighted = TableSpec.build(SCHEMA, ["sex"], measure="weighted")
-    with pytest.raises(SpecError, match="no table of counts"):
-        look_budget_of_tables([weighted])
-    assert worst(table("area"), weighted) == worst(table("area"))
+    assert worst(weighted) == worst(table("sex"))
+    assert worst(table("sex"), weighted) == worst(table("sex"))
+    assert worst(table("area"), weighted) == worst(table("area"), table("sex"))
 
 
 @given(

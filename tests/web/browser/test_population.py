@@ -66,7 +66,7 @@ def test_the_server_goes_away_while_the_population_is_changed(
     page.page.context.set_offline(False)
     page.window.offline = False
     trouble.get_by_role("button").click()
-    page.page.wait_for_function("location.search.includes('of=households')")
+    page.page.wait_for_function("() => location.search.includes('of=households')")
     page.settled()
     expect(page.page.locator(".trouble")).to_have_count(0)
     assert agrees(page)
@@ -109,7 +109,7 @@ def test_what_was_dropped_comes_back_beside_what_was_added(
     assert page.question["by"] == ["ed"] or page.question["by"][0].startswith("ed")
     page.find_variable("size")
     page.page.locator("#variable-list [data-focus='add-household_size']").click()
-    page.page.wait_for_function("location.search.includes('household_size')")
+    page.page.wait_for_function("() => location.search.includes('household_size')")
     page.settled()
     change(page, "persons")
     names = {axis.partition("@")[0] for axis in page.question["by"]}
