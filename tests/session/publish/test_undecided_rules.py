@@ -86,7 +86,7 @@ def test_a_smaller_minimum_for_a_level_helps(office: Office) -> None:
 
 def test_levels_that_no_table_shows_need_no_decision(office: Office) -> None:
     office.write_plan('[[table]]\nname = "ages"\nrows = ["age"]\ncolumns = ["sex"]\n', more=USES)
-    office.publish()
+    assert office.publish().made == 1
 
 
 def test_a_level_that_is_hidden_whole_stays_hidden(office: Office) -> None:

@@ -20,14 +20,9 @@ from typing import Any
 import pyarrow as pa
 
 from sdcensus.errors import InputError
-from sdcensus.ingest.readers.columns import (
-    BATCH_ROWS,
-    SourceColumn,
-    checked_names,
-    positions,
-)
-from sdcensus.ingest.readers.dcf import Dictionary, Item, Record, dictionary_of, source_column
+from sdcensus.ingest.readers.dcf import Dictionary, Item, Record, dictionary_of
 from sdcensus.ingest.readers.files import check_file
+from sdcensus.ingest.readers.record_type import RecordTypeReader
 from sdcensus.model.schema.source import FileSource
 
 _BEGINNING = b"SQLite format 3\0"
@@ -35,40 +30,12 @@ _BEGINNING = b"SQLite format 3\0"
 _WITH_TABLES = 3
 
 
-class CsdbReader:
+class CsdbReader(RecordTypeReader):
     """Reads the records of one type from one CSPro database, or from several."""
 
     def __init__(self, source: FileSource) -> None:
-        self._paths = source.paths
-        self._dictionary = read_csdb_dictionary(source.paths[0])
-        self._record = self._dictionary.record(source.record)
-        self._names = tuple(item.name for item in self._record.items)
-        checked_names(self._names, file=self._dictionary.file)
+        super().__init__(source, read_csdb_dictionary(source.paths[0]))
         self._queries = tuple(_Query(path, self._record) for path in source.paths)
-
-    @property
-    def name(self) -> str:
-        """The name of the (first) file."""
-        return self._paths[0].name
-
-    def names(self) -> tuple[str, ...]:
-        """The names of the columns."""
-        return self._names
-
-    def columns(self) -> tuple[SourceColumn, ...]:
-        """The id items and the items of the record type, with their value sets."""
-        return tuple(source_column(item) for item in self._record.items)
-
-    def rows(self) -> int | None:
-        """None: only reading the file tells."""
-        return None
-
-    def batches(
-        self, columns: Sequence[str], *, rows: int = BATCH_ROWS
-    ) -> Iterator[pa.RecordBatch]:
-        """The asked items of the records of this type, in the order of the cases."""
-        places = positions(columns, self._names, file=self.name)
-        return self._batches([self._record.items[place] for place in places], rows)
 
     def _batches(self, items: list[Item], rows: int) -> Iterator[pa.RecordBatch]:
         schema = pa.schema([(item.name, pa.string()) for item in items])

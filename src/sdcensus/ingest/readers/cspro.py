@@ -11,7 +11,7 @@ erased (``~``) and empty lines are passed over. Blanks at the end of a line may 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -21,60 +21,29 @@ import pyarrow.compute as pc
 
 from sdcensus.errors import InputError
 from sdcensus.ingest.readers.columns import (
-    BATCH_ROWS,
     Reader,
-    SourceColumn,
-    checked_names,
     in_slices,
-    positions,
 )
 from sdcensus.ingest.readers.csdb import CsdbReader
-from sdcensus.ingest.readers.dcf import Dictionary, Item, read_dictionary, source_column
+from sdcensus.ingest.readers.dcf import Dictionary, Item, read_dictionary
 from sdcensus.ingest.readers.files import check_file, text_encoding
 from sdcensus.ingest.readers.lines import TextLines, read_lines
+from sdcensus.ingest.readers.record_type import RecordTypeReader
 from sdcensus.model.schema.source import FileSource, is_cspro_database
 
 _ERASED = ord("~")
 _INTEGER = r"^[+-]?[0-9]+$"
 
 
-class CsproReader:
+class CsproReader(RecordTypeReader):
     """Reads the records of one type from one CSPro data file, or from several."""
 
     def __init__(self, source: FileSource) -> None:
         for path in source.paths:
             check_file(path, source.format)
             text_encoding(source.encoding, file=path.name)
-        self._paths = source.paths
         self._encoding = source.encoding
-        self._dictionary = read_dictionary(_dictionary_path(source), source.encoding)
-        self._record = self._dictionary.record(source.record)
-        self._names = tuple(item.name for item in self._record.items)
-        checked_names(self._names, file=self._dictionary.file)
-
-    @property
-    def name(self) -> str:
-        """The name of the (first) data file."""
-        return self._paths[0].name
-
-    def names(self) -> tuple[str, ...]:
-        """The names of the columns."""
-        return self._names
-
-    def columns(self) -> tuple[SourceColumn, ...]:
-        """The id items and the items of the record type, with their value sets."""
-        return tuple(source_column(item) for item in self._record.items)
-
-    def rows(self) -> int | None:
-        """None: only reading the file tells."""
-        return None
-
-    def batches(
-        self, columns: Sequence[str], *, rows: int = BATCH_ROWS
-    ) -> Iterator[pa.RecordBatch]:
-        """The asked items of the records of this type, in file order."""
-        found = positions(columns, self._names, file=self.name)
-        return self._batches([self._record.items[place] for place in found], rows)
+        super().__init__(source, read_dictionary(_dictionary_path(source), source.encoding))
 
     def _batches(self, items: list[Item], rows: int) -> Iterator[pa.RecordBatch]:
         schema = pa.schema([(item.name, pa.string()) for item in items])
