@@ -69,3 +69,12 @@ def test_bars_stop_when_the_work_fails() -> None:
         failed = True
     assert failed
     assert stream.getvalue().rfind("\x1b[?25h") > stream.getvalue().rfind("\x1b[?25l")
+
+
+def test_lines_to_copy_are_not_broken(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    rule = f'[[impossible]]\nwhen = "area in ({", ".join(map(repr, range(40)))})"'
+    Output().verbatim(rule)
+    assert capsys.readouterr().out == f"{rule}\n"

@@ -117,4 +117,4 @@ def _say_rules(output: Output, loaded: LoadedCensus, language: str | None) -> No
         return
     output.say("\n" + speak("start.load.rules", language))
     for rule in loaded.rules:
-        output.say(rule.toml())
+        output.verbatim(rule.toml())

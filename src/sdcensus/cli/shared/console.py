@@ -64,8 +64,12 @@ class Output:
 
     def command(self, text: str) -> None:
         """Write a command to copy: on one line, however long."""
+        self.verbatim(f"  {text}")
+
+    def verbatim(self, text: str) -> None:
+        """Write lines to copy as they are: a broken one would mean something else."""
         if not self.quiet:
-            self.out.print(f"  {text}", soft_wrap=True)
+            self.out.print(text, soft_wrap=True)
 
     def note(self, text: str) -> None:
         """Write something that is not the answer to stderr, unless the command is quiet."""
