@@ -3,6 +3,7 @@ from __future__ import annotations
 import io
 import time
 
+import pytest
 from rich.console import Console
 
 from sdcensus.cli.shared.console import Output, Stages
