@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from sdcensus.errors import Sentence
 from sdcensus.kernels.cells.tabulate import NO_ROW
 from sdcensus.kernels.keys.siphash import siphash24
 from sdcensus.model.confidential import Confidential
@@ -42,6 +43,57 @@ class NewValues(Confidential):
         return "<NewValues: confidential>"
 
 
+#: An entry of a table of facts: a text, a whole number, a share or a measure, or nothing.
+Fact = str | int | float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class FactTable(Confidential):
+    """A small table that a method tells the office: households at risk by level, failures by area.
+
+    Titles and headings are sentences of the catalogues, so that consoles, pages and workbooks show
+    them in the office's language.
+
+    Attributes:
+        name: What the table is called in files: lower case with dashes.
+        title: What it is about, with its base.
+        headings: One for each column.
+        rows: The lines.
+        note: What a reader has to know beside it.
+    """
+
+    name: str
+    title: Sentence
+    headings: tuple[Sentence, ...]
+    rows: tuple[tuple[Fact, ...], ...]
+    note: Sentence | None = None
+
+    def __post_init__(self) -> None:
+        if any(len(row) != len(self.headings) for row in self.rows):
+            raise ValueError(f"a line of {self.name} has another length than its headings")
+
+    def __repr__(self) -> str:
+        return f"<FactTable {self.name!r}: confidential>"
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True, repr=False)
+class OfficeFile(Confidential):
+    """A file that the office keeps beside a derived store, such as the pairs of a swap.
+
+    Records are named by the digest of their identity, as 16 hex digits.
+
+    Attributes:
+        name: The name of the file, with ``.csv``.
+        columns: Its columns by heading, all of one length; unsigned 64-bit columns are digests.
+    """
+
+    name: str
+    columns: Mapping[str, Integers]
+
+    def __repr__(self) -> str:
+        return f"<OfficeFile {self.name!r}: confidential>"
+
+
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True, repr=False)
 class Changes(Confidential):
     """What a method changes in a store.
@@ -53,6 +105,9 @@ class Changes(Confidential):
         added: Variables that the store does not have yet, such as a weight, with the fixed-point
             value of each record of their kind.
         figures: What the method tells the office about its work, as counts by name.
+        facts: The same as tables, for the console and the report.
+        files: What the office keeps beside the store.
+        notes: What else the office should know, such as variables that were not protected.
     """
 
     dropped: Mapping[Entity, Rows] = field(default_factory=dict)
@@ -60,6 +115,9 @@ class Changes(Confidential):
     amounts: Mapping[str, NewValues] = field(default_factory=dict)
     added: tuple[tuple[Variable, Integers], ...] = ()
     figures: Mapping[str, int] = field(default_factory=dict)
+    facts: tuple[FactTable, ...] = ()
+    files: tuple[OfficeFile, ...] = ()
+    notes: tuple[Sentence, ...] = ()
 
     def __repr__(self) -> str:
         return "<Changes: confidential>"
@@ -173,6 +231,23 @@ class PreTabularMethod(Protocol):
 
     def derive(self, records: CensusStore, draws: Draws | None, progress: Progress) -> Changes:
         """What it changes.
+
+        Args:
+            records: The store; read only.
+            draws: Random numbers of its purpose; ``None`` without one.
+            progress: Told how far it is.
+        """
+        ...
+
+
+@runtime_checkable
+class Foreseeing(Protocol):
+    """A pre-tabular method that can tell before any work what it is going to meet."""
+
+    def foresee(
+        self, records: CensusStore, draws: Draws | None, progress: Progress
+    ) -> tuple[FactTable, ...]:
+        """What the office should see before it decides: units at risk, donors, what cannot be done.
 
         Args:
             records: The store; read only.

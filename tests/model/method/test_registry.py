@@ -22,6 +22,7 @@ from sdcensus.model.method.registry import (
     load,
     owners_of,
     parsed_settings,
+    takers_of,
 )
 from sdcensus.model.perturbation.table import Lookup
 
@@ -144,7 +145,7 @@ def test_an_area_of_a_step_needs_no_controlled_totals() -> None:
 
 def test_texts_are_read_as_their_parameters_take_them() -> None:
     texts = ["allow-bias=yes", "repeat=2", "exempt=ed@district; sex, age", "zero_share=0.25"]
-    assert parsed_settings(texts, "cell-key", ()) == {
+    assert parsed_settings(texts, takers_of("cell-key")) == {
         "allow_bias": True,
         "repeat": 2,
         "exempt": ("ed@district", "sex, age"),
@@ -152,6 +153,6 @@ def test_texts_are_read_as_their_parameters_take_them() -> None:
     }
     for wrong in ("repeat", "repeat=few", "allow_bias=perhaps"):
         with pytest.raises(SpecError):
-            parsed_settings([wrong], "cell-key", ())
+            parsed_settings([wrong], takers_of("cell-key"))
     with pytest.raises(SpecError, match="each name once"):
-        parsed_settings(["repeat=2"], "cell-key", (), said={"repeat": 3})
+        parsed_settings(["repeat=2"], takers_of("cell-key"), said={"repeat": 3})

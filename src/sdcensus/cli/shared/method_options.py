@@ -27,6 +27,7 @@ from sdcensus.model.method.registry import (
     meaning,
     parameters_of,
     parsed_settings,
+    takers_of,
 )
 
 _Command = Callable[..., None]
@@ -39,6 +40,7 @@ _TYPES: Mapping[ValueKind, Any] = {
     ValueKind.SHARE: float,
     ValueKind.FILE: Path,
     ValueKind.TABLES: list[str],
+    ValueKind.LISTS: list[str],
 }
 _SEVERAL = " Can be given several times."
 
@@ -81,8 +83,9 @@ def option_of(parameter: Parameter, text: str) -> Any:
     offered: Callable[..., Any] | None = None
     if parameter.kind is ValueKind.YES:
         return Annotated[bool, typer.Option(as_option(parameter.name, ""), help=text)]
-    if parameter.kind is ValueKind.TABLES:
-        text, offered = text + _SEVERAL, complete_axes
+    if parameter.kind in (ValueKind.TABLES, ValueKind.LISTS):
+        text = text + _SEVERAL
+        offered = complete_axes if parameter.kind is ValueKind.TABLES else None
     elif parameter.kind is ValueKind.VARIABLE:
         offered = complete_variable
     elif parameter.words:
@@ -183,7 +186,7 @@ def _put_together(said: dict[str, Any], given: Mapping[str, Any]) -> MethodOptio
         if value not in (None, False, [])
     }
     method, then = given.get("method") or DEFAULT_METHOD, listed(given.get("then", ""))
-    return MethodOptions(**parsed_settings(texts, method, then, said=values))
+    return MethodOptions(**parsed_settings(texts, takers_of(method, then), said=values))
 
 
 def _not_said(name: str, hints: Mapping[str, Any]) -> Argument:

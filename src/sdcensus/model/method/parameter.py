@@ -37,6 +37,8 @@ class ValueKind(StrEnum):
     TEXT = "text"
     FILE = "file"
     VARIABLE = "variable"
+    VARIABLES = "variables, comma-separated"
+    LISTS = "lists, each comma-separated"
     TABLES = "tables, each as axes"
     CONDITION = "condition"
     UNITS = "kind of unit"
@@ -49,6 +51,8 @@ _METAVARS = {
     ValueKind.SHARE: "SHARE",
     ValueKind.FILE: "FILE",
     ValueKind.VARIABLE: "VARIABLE",
+    ValueKind.VARIABLES: "VARIABLES",
+    ValueKind.LISTS: "LIST",
     ValueKind.TABLES: "AXES",
     ValueKind.CONDITION: "CONDITION",
     ValueKind.UNITS: "UNITS",
@@ -116,8 +120,11 @@ class Parameter:
                 if not isinstance(given, bool):
                     raise WrongSettingError("should be true or false, without quotes")
                 return given
-            case ValueKind.TABLES:
-                return _texts(given)
+            case ValueKind.TABLES | ValueKind.LISTS:
+                return _texts(given, self.kind)
+            case ValueKind.VARIABLES:
+                names = given.split(",") if isinstance(given, str) else given
+                return _texts(names, self.kind)
             case ValueKind.FILE if isinstance(given, Path):
                 return given
         if not isinstance(given, str):
@@ -154,7 +161,7 @@ class Parameter:
                 if plain.casefold() not in _YES | _NO:
                     raise WrongSettingError("should be yes or no")
                 return plain.casefold() in _YES
-            case ValueKind.TABLES:
+            case ValueKind.TABLES | ValueKind.LISTS:
                 # Each table is itself a list of axes with commas.
                 return self.value([part for part in plain.replace("\n", ";").split(";") if part])
         return self.value(plain)
@@ -209,14 +216,21 @@ def named(kind: str, name: object, known: Iterable[str]) -> str:
     return names[plain_name(name)]
 
 
-def _texts(given: object) -> tuple[str, ...]:
+#: What a list of texts should be.
+_EXAMPLES = {
+    ValueKind.TABLES: (
+        '["ed@district"]. For the grand total, name a table that has it, such as "sex"'
+    ),
+    ValueKind.VARIABLES: '["sex", "age"]',
+    ValueKind.LISTS: '["size,rooms", "size"]',
+}
+
+
+def _texts(given: object, kind: ValueKind) -> tuple[str, ...]:
     texts = given if isinstance(given, list | tuple) else [given]
     stripped = tuple(text.strip(" ,") for text in texts if isinstance(text, str))
     if not all(stripped) or not stripped or len(stripped) < len(texts):
-        raise WrongSettingError(
-            'should be a list such as ["ed@district"]. For the grand total, name a table that has'
-            ' it, such as "sex"'
-        )
+        raise WrongSettingError(f"should be a list such as {_EXAMPLES[kind]}")
     return stripped
 
 

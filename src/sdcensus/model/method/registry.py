@@ -155,13 +155,13 @@ def meaning(parameter: Parameter, language: str | None = None) -> str:
 
 
 def parsed_settings(
-    texts: Iterable[str], method: str, then: Sequence[str], said: Mapping[str, Any] | None = None
+    texts: Iterable[str], takers: Sequence[Declaration], said: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
     """What is said as ``NAME=VALUE``, as a method and the steps after it take it.
 
     Args:
         texts: What is said.
-        method, then: About what.
+        takers: About what: a method, and the steps after it.
         said: What is said already; no name may be said twice.
     """
     values = dict(said or {})
@@ -170,7 +170,7 @@ def parsed_settings(
         name = name.strip().replace("-", "_")
         if not sign or name in values:
             raise SpecError(f"Settings are written NAME=VALUE, each name once, and not {text!r}.")
-        parameter = parameters_of(takers_of(method, then)).get(name)
+        parameter = parameters_of(takers).get(name)
         try:
             values[name] = value if parameter is None else parameter.parsed(value)
         except WrongSettingError as error:

@@ -5,5 +5,6 @@ The methods are in ``microdata``; what is published from a derived store passes 
 """
 
 from sdcensus.session.derive.derivation import DerivationReport, derive
+from sdcensus.session.derive.step import Step, prepared, step_from_text
 
-__all__ = ["DerivationReport", "derive"]
+__all__ = ["DerivationReport", "Step", "derive", "prepared", "step_from_text"]

@@ -9,25 +9,22 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from sdcensus._version import __version__
-from sdcensus.errors import OutputError, SecretError, SpecError
+from sdcensus.errors import OutputError
 from sdcensus.microdata.derived_store import DerivedRecords, write_derived
-from sdcensus.microdata.method import Draws, PreTabularMethod, left_empty
+from sdcensus.microdata.method import FactTable, OfficeFile, left_empty
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.method.parameter import as_option
-from sdcensus.model.method.registry import Part, checked_settings, declared, load
 from sdcensus.model.progress import Progress, no_progress
-from sdcensus.model.published.provenance import Derivation, fingerprint, lineage_text
+from sdcensus.model.published.provenance import Derivation, lineage_text
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Secret
 from sdcensus.model.text import plain_cell
-from sdcensus.session.census.census import find_secret
+from sdcensus.session.derive.step import prepared
 from sdcensus.session.publish.workplace import taken
-from sdcensus.store.census_store import CensusStore
 from sdcensus.store.manifest import Manifest
 from sdcensus.store.owner_only import open_owner_only, write_owner_only
 from sdcensus.store.writer import writing
@@ -77,6 +74,25 @@ def _lines(derived: DerivedRecords) -> Iterator[tuple[str, ...]]:
             )
 
 
+def write_office_file(content: OfficeFile, folder: Path) -> None:
+    """Write a file of a method for its owner alone; digests as 16 hex digits."""
+    columns = [
+        [f"{value:016x}" for value in values.tolist()] if values.dtype == np.uint64 else values
+        for values in content.columns.values()
+    ]
+    with open_owner_only(folder / content.name) as file:
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(content.columns)
+        for number, line in enumerate(zip(*columns, strict=True), start=1):
+            writer.writerow([plain_cell(str(value)) for value in line])
+            if number % _LINES == 0:
+                file.write(text.getvalue().encode())
+                text.seek(0)
+                text.truncate()
+        file.write(text.getvalue().encode())
+
+
 #: What the office keeps about a derivation, beside the store.
 REPORT_FILE, RECORDS_FILE = "derivation.json", "changed-records.csv"
 
@@ -96,6 +112,7 @@ class DerivationReport(Confidential):
         changed: How many records have another value, by variable.
         left_empty: How many records of each kind hold nothing any more of a kind that they held.
         figures: What the method tells about its work.
+        facts: The same as tables.
         notes: What else the office should know.
     """
 
@@ -108,6 +125,7 @@ class DerivationReport(Confidential):
     changed: Mapping[str, int]
     left_empty: Mapping[Entity, int]
     figures: Mapping[str, int]
+    facts: tuple[FactTable, ...] = ()
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
@@ -120,7 +138,11 @@ class DerivationReport(Confidential):
     def to_json(self) -> dict[str, Any]:
         """All of it, as plain values. Confidential."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
-        return values | {"store": str(self.store), "office": str(self.office)}
+        facts = {
+            table.name: [dict(zip(table.headings, row, strict=True)) for row in table.rows]
+            for table in self.facts
+        }
+        return values | {"store": str(self.store), "office": str(self.office), "facts": facts}
 
 
 def derive(
@@ -155,52 +177,23 @@ def derive(
         SpecError: What is said about the method is wrong, or the changes break an edit rule.
         SecretError: The secret is another one than that of the store.
     """
-    census = CensusStore.open(Path(store))
+    step = prepared(store, method, parameters or {}, secret=secret)
+    census, derivation = step.store, step.derivation
     target = Path(out)
     own = Path(office) if office is not None else target.with_name(f"{target.name}.office")
     _check_places(census.path, target, own)
-    chosen = _built(method, parameters or {})
-    key = find_secret(secret)
-    if key.id != census.manifest.secret_id:
-        raise SecretError(
-            f"The store was loaded with the secret {census.manifest.secret_id}, and the secret at"
-            f" hand is {key.id}. Give the secret with which it was loaded."
-        )
-    version = census.manifest.key_version
-    draws = None if chosen.purpose is None else Draws(key.sub_key(chosen.purpose, version))
-    settings = {each.name: getattr(chosen, each.name) for each in fields(cast(Any, chosen))}
-    derivation = Derivation(
-        parent=census.manifest.data_version,
-        method=chosen.name,
-        method_version=str(chosen.version),
-        fingerprint=fingerprint({"method": chosen.name, **settings}, key, version),
-        secret_id=key.id,
-    )
     with taken(own):
-        changes = chosen.derive(census, draws, progress)
-        derived = DerivedRecords(census, changes)
+        derived = step.run(progress)
         with writing(target, replace=replace, resumed=_work(derivation)) as writer:
             manifest = write_derived(derived, writer, derivation, progress)
             report = _report(derived, manifest, target, own)
-            content = {"method": chosen.name, "parameters": settings, **report.to_json()}
+            content = {"method": step.method.name, "parameters": step.settings, **report.to_json()}
             text = json.dumps(content, indent=1, ensure_ascii=False, default=str) + "\n"
             write_owner_only(own / REPORT_FILE, text.encode())
             write_changed_records(derived, own / RECORDS_FILE)
+            for file in derived.changes.files:
+                write_office_file(file, own)
     return report
-
-
-def _built(name: str, said: Mapping[str, object]) -> PreTabularMethod:
-    """A method from what is said about it."""
-    declaration = declared(Part.PRE_TABULAR, name)
-    values, mistakes = checked_settings([declaration], said, as_option)
-    for _, reason in mistakes:
-        raise SpecError(reason)
-    for parameter in declaration.takes:
-        if parameter.required and parameter.name not in values:
-            option = f"{as_option(parameter.name, '')} {parameter.metavar}"
-            raise SpecError(f"{name} needs {option}: {parameter.sentence()}")
-    method: PreTabularMethod = load(Part.PRE_TABULAR, name)(**values)
-    return method
 
 
 def _check_places(store: Path, out: Path, office: Path) -> None:
@@ -246,5 +239,6 @@ def _report(
         changed={name: int(new.rows.size) for name, _, new in changes.columns()},
         left_empty=left_empty(store, derived.gone),
         figures=dict(changes.figures),
-        notes=tuple(notes),
+        facts=changes.facts,
+        notes=(*notes, *changes.notes),
     )

@@ -12,7 +12,7 @@ import numpy as np
 from sdcensus.errors import InputError, SpecError
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.method.parameter import MethodOptions
-from sdcensus.model.method.registry import parsed_settings
+from sdcensus.model.method.registry import parsed_settings, takers_of
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Secret
 from sdcensus.model.spec.table_spec import TableSpec
@@ -162,7 +162,7 @@ def method_candidates(
         steps = [part.removeprefix(_THEN) for part in settings if part.startswith(_THEN)]
         then = [step for part in steps for step in part.split(",")]
         said = [part for part in settings if not part.startswith(_THEN)]
-        options = MethodOptions(**parsed_settings(said, name, then))
+        options = MethodOptions(**parsed_settings(said, takers_of(name, then)))
         method = build_method(name, census, of=of, then=then, options=options, secret=secret)
         candidates.append(Candidate(name=" ".join([name, *settings]), method=method))
     return tuple(candidates)

@@ -1,0 +1,122 @@
+"""A step from a store to another one, before anything is written: checked, foreseen, tried."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, cast
+
+from sdcensus.errors import SecretError, SpecError
+from sdcensus.microdata.derived_store import DerivedRecords
+from sdcensus.microdata.derived_view import DerivedView
+from sdcensus.microdata.method import Draws, FactTable, Foreseeing, PreTabularMethod
+from sdcensus.model.confidential import Confidential
+from sdcensus.model.method.parameter import as_option
+from sdcensus.model.method.registry import Part, checked_settings, declared, load, parsed_settings
+from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.published.provenance import Derivation, fingerprint
+from sdcensus.model.secret import Secret
+from sdcensus.session.census.census import Census, find_secret
+from sdcensus.store.census_store import CensusStore
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Step(Confidential):
+    """A pre-tabular method with its parameters, a store and the draws of the office secret.
+
+    Attributes:
+        store: The store to begin with.
+        method: The method.
+        draws: Its draws; ``None`` for one that draws nothing.
+        derivation: What the lineage of the derived store will say.
+    """
+
+    store: CensusStore
+    method: PreTabularMethod
+    draws: Draws | None
+    derivation: Derivation
+
+    def __repr__(self) -> str:
+        return f"<Step {self.method.name!r}: confidential>"
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """Everything that is said about the method, with what is taken where nothing is said."""
+        return _settings(self.method)
+
+    def run(self, progress: Progress = no_progress) -> DerivedRecords:
+        """The records of the derived store, which nobody has written yet."""
+        return DerivedRecords(self.store, self.method.derive(self.store, self.draws, progress))
+
+    def foresee(self, progress: Progress = no_progress) -> tuple[FactTable, ...]:
+        """What the office should see before it decides; nothing of a method that cannot tell."""
+        if not isinstance(self.method, Foreseeing):
+            return ()
+        return self.method.foresee(self.store, self.draws, progress)
+
+    def trial(self, progress: Progress = no_progress) -> Census:
+        """The derived census without a store on disk, for comparisons and attacks."""
+        view = DerivedView(self.run(progress), self.derivation)
+        return Census(view.schema, view)
+
+
+def prepared(
+    store: str | Path | CensusStore,
+    method: str,
+    parameters: Mapping[str, object],
+    *,
+    secret: Secret | str | Path | None = None,
+) -> Step:
+    """Check what is said about a method, and that the secret is the store's.
+
+    Raises:
+        SpecError: What is said about the method is wrong.
+        SecretError: The secret is another one than that of the store.
+    """
+    census = store if isinstance(store, CensusStore) else CensusStore.open(Path(store))
+    chosen = _built(method, parameters)
+    key = find_secret(secret)
+    if key.id != census.manifest.secret_id:
+        raise SecretError(
+            f"The store was loaded with the secret {census.manifest.secret_id}, and the secret at"
+            f" hand is {key.id}. Give the secret with which it was loaded."
+        )
+    version = census.manifest.key_version
+    derivation = Derivation(
+        parent=census.manifest.data_version,
+        method=chosen.name,
+        method_version=str(chosen.version),
+        fingerprint=fingerprint({"method": chosen.name, **_settings(chosen)}, key, version),
+        secret_id=key.id,
+    )
+    draws = None if chosen.purpose is None else Draws(key.sub_key(chosen.purpose, version))
+    return Step(census, chosen, draws, derivation)
+
+
+def step_from_text(
+    store: str | Path | CensusStore, text: str, *, secret: Secret | str | Path | None = None
+) -> Step:
+    """A step as it is written in one line: ``random-swap rate=0.1 within=district``."""
+    name, *settings = shlex.split(text) or [""]
+    takers = [declared(Part.PRE_TABULAR, name)]
+    return prepared(store, name, parsed_settings(settings, takers), secret=secret)
+
+
+def _settings(method: PreTabularMethod) -> dict[str, object]:
+    return {each.name: getattr(method, each.name) for each in fields(cast(Any, method))}
+
+
+def _built(name: str, said: Mapping[str, object]) -> PreTabularMethod:
+    """A method from what is said about it."""
+    declaration = declared(Part.PRE_TABULAR, name)
+    values, mistakes = checked_settings([declaration], said, as_option)
+    for _, reason in mistakes:
+        raise SpecError(reason)
+    for parameter in declaration.takes:
+        if parameter.required and parameter.name not in values:
+            option = f"{as_option(parameter.name, '')} {parameter.metavar}"
+            raise SpecError(f"{name} needs {option}: {parameter.sentence()}")
+    method: PreTabularMethod = load(Part.PRE_TABULAR, name)(**values)
+    return method
