@@ -83,7 +83,7 @@ class Village:
 
     @property
     def leaves(self) -> int:
-        return self.top * self.fan ** (self.levels - 1)
+        return int(self.top * self.fan ** (self.levels - 1))
 
     def schema(self) -> Schema:
         extent = (0, 0, 1000 * self.leaves, 1000)

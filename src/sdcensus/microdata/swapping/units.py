@@ -7,7 +7,7 @@ depend on the order of the records in the store, and equal draws are told apart 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -51,6 +51,7 @@ class UnitTable(Confidential):
         rows: The row of each in the store.
         digests: Their digests, ascending.
         leaf: The leaf of the main geography in which each lies; 0 for those in no area.
+        placed: Which of them lie in an area; all of them in a census without a geography.
         movable: Which of them may exchange something.
         excluded: How many may not, by reason; a unit with two reasons counts for the first.
         outside: How many persons live in no such unit, and stay where they are.
@@ -61,6 +62,7 @@ class UnitTable(Confidential):
     rows: Int64
     digests: UInt64
     leaf: Int64
+    placed: Mask
     movable: Mask
     excluded: Mapping[Exclusion, int]
     outside: int
@@ -74,7 +76,7 @@ class UnitTable(Confidential):
     @property
     def settled(self) -> int:
         """How many of them lie in an area: the base of rates."""
-        return len(self) - self.excluded.get(Exclusion.NO_AREA, 0)
+        return int(self.placed.sum())
 
     def codes(self, variable: Variable) -> Integers:
         """The leaf of a variable for each unit: their own, or inherited from what holds them."""
@@ -136,23 +138,22 @@ def unit_table(
     if not store.rows(kind):
         raise SpecError(f"The store has no {kind.plural}, so there is nobody to exchange places.")
     digests, rows = _by_digest(store.digests(kind))
-    unsettled = UnitTable(store, kind, rows, digests, rows, np.zeros(rows.size, dtype=bool), {}, 0)
-    leaf, settled = _leaves(unsettled)
-    movable = settled.copy()
-    excluded = {Exclusion.NO_AREA: int((~settled).sum())}
+    nobody = np.zeros(rows.size, dtype=bool)
+    unplaced = UnitTable(store, kind, rows, digests, rows, nobody, nobody, {}, 0)
+    leaf, placed = _leaves(unplaced)
+    movable = placed
+    excluded = {Exclusion.NO_AREA: int((~placed).sum())}
     if leave_out_imputed:
-        imputed = _imputed(unsettled)
-        movable &= ~imputed
-        excluded[Exclusion.IMPUTED] = int((imputed & settled).sum())
-    return UnitTable(
-        store,
-        kind,
-        rows,
-        digests,
-        leaf,
-        movable,
-        {reason: count for reason, count in excluded.items() if count},
-        _persons_outside(unsettled),
+        imputed = _imputed(unplaced)
+        movable = placed & ~imputed
+        excluded[Exclusion.IMPUTED] = int((imputed & placed).sum())
+    return replace(
+        unplaced,
+        leaf=leaf,
+        placed=placed,
+        movable=movable,
+        excluded={reason: count for reason, count in excluded.items() if count},
+        outside=_persons_outside(unplaced),
     )
 
 
