@@ -1,0 +1,1 @@
+"""Loops of swapping: who is selected, and who becomes whose partner."""
