@@ -18,6 +18,7 @@ from sdcensus.store.census_store import CensusStore
 from tests.microdata.settlement import settlement
 from tests.microdata.swapping.township import H, P, township, township_schema
 
+TABLES = ("religion,age@broad,area", "households: tenure,size")
 MEMBERS = {
     ("sex", "age:3:12"): lambda sex, age: (sex, (age >= 3) + (age >= 12)),
     ("sex", "age@broad"): lambda sex, age: (sex, (age >= 3) + (age >= 12)),
@@ -87,9 +88,7 @@ def test_a_household_is_marked_if_some_member_stands_in_a_small_cell(seed: int, 
     with TemporaryDirectory() as folder:
         store = township(Path(folder) / "a", seed)
         units = unit_table(store)
-        marked = in_small_cells(
-            units, ["religion,age@broad,area", "households: tenure,size"], small
-        )
+        marked = in_small_cells(units, TABLES, small)
         broad = store.schema.variable("age").level("broad").group_array
         persons = list(
             zip(

@@ -1,1 +1,4 @@
-"""Loops of swapping: who is selected, and who becomes whose partner."""
+"""Loops of record swapping over arrays: counting likes, drawing orders, and finding partners.
+
+Units, classes and areas are numbers here; what they stand for is said in ``microdata.swapping``.
+"""
