@@ -23,11 +23,9 @@ FAILED, NOT_TRIED = -1, -2
 
 
 @compiled
-def _head(queue: int, heads: Integers, ends: Integers, entries: Integers) -> int:
+def _head(queue: int, heads: Integers, ends: Integers, ranks: Integers) -> Any:
     """The rank of the donor at the head of a queue; far behind everybody if it is empty."""
-    if heads[queue] < ends[queue]:
-        return np.int64(entries[heads[queue]])
-    return np.int64(1 << 62)
+    return np.int64(ranks[heads[queue]]) if heads[queue] < ends[queue] else np.int64(1 << 62)
 
 
 @compiled
@@ -63,7 +61,7 @@ def _freshen(
     ranks: Integers,
     donors: Integers,
     used: Integers,
-) -> int:
+) -> Any:
     """Skip donors that are taken, until the best of this part of a heap is free; its rank."""
     while True:
         queue = heap[first + at]
@@ -111,7 +109,7 @@ def _pop(nodes: Integers, ranks: Integers, size: int) -> int:
 def _first_in_group(
     group: int,
     own: int,
-    before: int,
+    before: Any,
     farthest: int,
     group_starts: Integers,
     ready: Integers,
@@ -127,7 +125,7 @@ def _first_in_group(
     used: Integers,
     nodes: Integers,
     node_ranks: Integers,
-) -> int:
+) -> Any:
     """The rank of the first free donor of a group that fits a unit at site ``own``.
 
     ``before`` if there is none with an earlier rank. A distance below 0 is no limit.
@@ -248,7 +246,7 @@ def find_in_turn(
             own = sites[unit]
             ward = site_wards[own]
             for profile in range(classes.shape[0]):
-                best = np.int64(1 << 62)
+                best: Any = np.int64(1 << 62)
                 own_class = classes[profile, unit]
                 for match in range(match_starts[own_class], match_starts[own_class + 1]):
                     for near in range(ward_starts[ward], ward_starts[ward + 1]):

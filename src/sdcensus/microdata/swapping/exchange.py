@@ -113,11 +113,11 @@ def _check_common(units: UnitTable, variable: Variable, mixed: Integers, odd: In
     remedy = f"Make it a variable of {units.entity.plural} in the schema, or do not carry it."
     if mixed.any():
         raise SpecError(
-            f"{name!r} differs between the {kind} of {int(mixed.sum()):,} {units.entity.plural} that"
-            f" would move, so it does not go with their place. {remedy}"
+            f"{name!r} differs between the {kind} of {int(mixed.sum()):,} {units.entity.plural}"
+            f" that would move, so it does not go with their place. {remedy}"
         )
     if odd.any():
         raise SpecError(
-            f"{int(odd.sum()) // 2:,} pairs of {units.entity.plural} would exchange {name!r}, and one"
-            f" of them holds no {kind}. {remedy}"
+            f"{int(odd.sum()) // 2:,} pairs of {units.entity.plural} would exchange {name!r}, and"
+            f" one of them holds no {kind}. {remedy}"
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -84,14 +85,14 @@ def area_levels(schema: Schema, names: Sequence[str] = ()) -> AreaLevels:
     twice = sorted({level.name for level in levels if levels.count(level) > 1})
     if twice:
         raise SpecError(f"The level {twice[0]!r} is named twice. Name each level once.")
-    if all(fine.refines(coarse) for coarse, fine in zip(levels, levels[1:], strict=False)):
+    if all(fine.refines(coarse) for coarse, fine in itertools.pairwise(levels)):
         return AreaLevels(geography, levels)
     ordered = tuple(sorted(levels, key=lambda level: len(set(level.group))))
-    for coarse, fine in zip(ordered, ordered[1:], strict=False):
+    for coarse, fine in itertools.pairwise(ordered):
         if not fine.refines(coarse):
             raise SpecError(
-                f"The levels {coarse.name!r} and {fine.name!r} of {geography.name!r} cut across each"
-                " other: areas of the one do not lie in areas of the other. Name levels of one"
+                f"The levels {coarse.name!r} and {fine.name!r} of {geography.name!r} cut across"
+                " each other: areas of the one do not lie in areas of the other. Name levels of one"
                 f" hierarchy, such as {','.join(level.name for level in main_levels(geography))}."
             )
     right = ",".join(level.name for level in ordered)

@@ -63,7 +63,7 @@ class Profile(Confidential):
     def similar(self, first: Int64, second: Int64) -> npt.NDArray[np.bool_]:
         """Whether units match, pair by pair."""
         one, other = self.classes[first], self.classes[second]
-        alike = one == other
+        alike: npt.NDArray[np.bool_] = one == other
         for at in np.flatnonzero(~alike).tolist():
             near = self.matches[self.starts[one[at]] : self.starts[one[at] + 1]]
             alike[at] = bool((near == other[at]).any())
@@ -261,9 +261,9 @@ def _numbers(
     lacking = missing[codes] & units.movable
     if lacking.any() and not missing_match:
         raise SpecError(
-            f"{int(lacking.sum()):,} {units.entity.plural} have no value of {variable.name!r}, which"
-            " is in a profile. Say --missing-match if they match others without a value, or leave"
-            " the variable out of the profile."
+            f"{int(lacking.sum()):,} {units.entity.plural} have no value of {variable.name!r},"
+            " which is in a profile. Say --missing-match if they match others without a value, or"
+            " leave the variable out of the profile."
         )
     if not width:
         return codes
