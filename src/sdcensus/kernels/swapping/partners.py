@@ -119,6 +119,7 @@ def _first_in_group(
     ranks: Integers,
     queue_sites: Integers,
     site_areas: Integers,
+    site_values: Integers,
     site_x: Integers,
     site_y: Integers,
     donors: Integers,
@@ -148,7 +149,9 @@ def _first_in_group(
         if rank >= before:
             return before
         site = queue_sites[heap[first + at]]
-        if site_areas[site] != site_areas[own]:
+        if site_areas[site] != site_areas[own] and (
+            site_values[own] < 0 or site_values[site] != site_values[own]
+        ):
             across = site_x[site] - site_x[own]
             along = site_y[site] - site_y[own]
             if farthest < 0 or across * across + along * along <= farthest * farthest:
@@ -187,6 +190,7 @@ def find_in_turn(
     matches: Integers,
     sites: Integers,
     site_areas: Integers,
+    site_values: Integers,
     site_x: Integers,
     site_y: Integers,
     site_wards: Integers,
@@ -216,6 +220,7 @@ def find_in_turn(
         match_starts, matches: For each class those that match it.
         sites: The site of each unit.
         site_areas, site_x, site_y, site_wards: Area, place and ward of each site.
+        site_values: What would be exchanged at each site, which must differ; below 0 for anything.
         ward_starts, wards: For each ward those in which partners may lie.
         farthest: The largest distance; below 0 for none.
         group_keys: Class times the number of wards, plus ward, of each group of donors, ascending.
@@ -266,6 +271,7 @@ def find_in_turn(
                                 ranks,
                                 queue_sites,
                                 site_areas,
+                                site_values,
                                 site_x,
                                 site_y,
                                 donors,

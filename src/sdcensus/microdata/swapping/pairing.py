@@ -8,7 +8,7 @@ finds its partners here.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -29,6 +29,7 @@ class Failure(StrEnum):
     """Why a unit has no partner: the first of these that is true."""
 
     NOBODY_ALIKE = "nobody-alike"
+    SAME_VALUES = "same-values"
     OWN_AREA = "own-area"
     REGION = "region"
     DISTANCE = "distance"
@@ -55,6 +56,8 @@ class Rules(Confidential):
         profiles: Tried in this order.
         area: The area of each unit that it must leave. For an exchange that need not leave an
             area, the number of the unit itself.
+        values: What each unit would give, which must differ from what its partner gives; ``None``
+            where the exchange of a place is worth something whatever the units say.
         region: The region of each unit inside which its partner lies; ``None`` for anywhere.
         places: Where units are, for a largest distance.
         farthest: The largest distance, in the units of places.
@@ -62,6 +65,7 @@ class Rules(Confidential):
 
     profiles: tuple[Profile, ...]
     area: Int64
+    values: Int64 | None = None
     region: Int64 | None = None
     places: Places | None = None
     farthest: int | None = None
@@ -137,16 +141,19 @@ def failure_reasons(rules: Rules, failed: Int64, donors: Int64) -> list[Failure]
         donors: The units that could have been found, taken or not.
     """
     reasons = np.full(failed.size, Failure.TAKEN, dtype=object)
-    open_rules = Rules(profiles=rules.profiles, area=rules.area)
-    each = Rules(profiles=rules.profiles, area=np.arange(rules.area.size))
-    within = Rules(profiles=rules.profiles, area=rules.area, region=rules.region)
+    within = replace(rules, places=None, farthest=None)
+    open_rules = replace(within, region=None)
+    other = replace(open_rules, area=np.arange(rules.area.size))
     left = np.arange(failed.size)
     for reason, wider in (
-        (Failure.NOBODY_ALIKE, each),
+        (Failure.NOBODY_ALIKE, replace(other, values=None)),
+        (Failure.SAME_VALUES, other),
         (Failure.OWN_AREA, open_rules),
         (Failure.REGION, within),
         (Failure.DISTANCE, rules),
     ):
+        if reason is Failure.SAME_VALUES and rules.values is None:
+            continue
         fits = with_partner(wider, failed[left], donors)
         reasons[left[~fits]] = reason
         left = left[fits]
@@ -163,6 +170,7 @@ class _Sites:
 
     of: Int64
     area: Int64
+    values: Int64
     x: Int64
     y: Int64
     ward: Int64
@@ -182,11 +190,22 @@ def _sites(rules: Rules) -> _Sites:
         square_x, square_y = ((line - line.min(initial=0)) // side + 1 for line in (x, y))
     ward, _ = combined([region, square_x, square_y], size)
     x_number, y_number = (line - line.min(initial=0) for line in (x, y))
-    site, count = combined([ward, rules.area, x_number, y_number], size)
+    values = np.full(size, -1, dtype=np.int64) if rules.values is None else rules.values
+    told_apart = [] if rules.values is None else [values]
+    site, count = combined([ward, rules.area, *told_apart, x_number, y_number], size)
     example = np.zeros(count, dtype=np.int64)
     example[site] = np.arange(size)
     starts, wards = _neighbouring_wards(ward, region, square_x, square_y)
-    return _Sites(site, rules.area[example], x[example], y[example], ward[example], starts, wards)
+    return _Sites(
+        site,
+        rules.area[example],
+        values[example],
+        x[example],
+        y[example],
+        ward[example],
+        starts,
+        wards,
+    )
 
 
 def _neighbouring_wards(
@@ -297,6 +316,7 @@ def _search(
         classes.matches,
         sites.of,
         sites.area,
+        sites.values,
         sites.x,
         sites.y,
         sites.ward,
