@@ -3,25 +3,131 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from sdcensus.kernels.swapping.selection import select_in_proportion, shared_risk
-from sdcensus.microdata.method import Draws
+from sdcensus.microdata.method import Changes, Draws
+from sdcensus.microdata.swapping.criteria.matching import MEMBERS, member_design
 from sdcensus.microdata.swapping.criteria.members import combination_counts
 from sdcensus.microdata.swapping.earlier import SwapPairs, joined
 from sdcensus.microdata.swapping.pairing import find_pairs
+from sdcensus.microdata.swapping.place_swap import (
+    CARRY,
+    EARLIER,
+    FARTHER,
+    LEAVE_OUT_IMPUTED,
+    kept_pairs,
+    place_changes,
+)
 from sdcensus.microdata.swapping.search import SwapDesign, SwapOutcome
-from sdcensus.microdata.swapping.units import NO_UNIT, UnitTable
+from sdcensus.microdata.swapping.second_geographies import REDERIVE, check_second_geographies
+from sdcensus.microdata.swapping.units import NO_UNIT, UnitTable, unit_table
+from sdcensus.model.method.parameter import Parameter, ValueKind
+from sdcensus.model.progress import Progress
 from sdcensus.model.schema.variable import Entity
+from sdcensus.model.secret import Purpose
+from sdcensus.store.census_store import CensusStore
 
 Int64 = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
 #: Counters of the draws that put units in order, and of the start of the selection.
 _ORDERING, _STARTING = 24, 25
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class ProportionalSwap:
+    """Units are selected in proportion to their risk, and exchange places with similar ones.
+
+    Attributes:
+        risk: By what the rarity of persons is counted.
+        rate: The share of units that are selected.
+        members: By what members are counted, of whom partners have equally many.
+        within: The level inside whose areas partners lie; anywhere if nothing is said.
+        farther: Whether the next larger region is tried where there is no partner.
+        carry, rederive: What goes with a place, and second geographies that follow it.
+        earlier: Pairs of an earlier derivation.
+        leave_out_imputed: Whether units with imputed values stay as they are.
+    """
+
+    risk: tuple[str, ...]
+    rate: float = 0.05
+    members: tuple[str, ...] = ("sex", "age:15:65")
+    within: str = ""
+    farther: bool = False
+    carry: tuple[str, ...] = ()
+    rederive: tuple[str, ...] = ()
+    earlier: Path | None = None
+    leave_out_imputed: bool = False
+
+    name: ClassVar[str] = "proportional-swap"
+    version: ClassVar[int] = 1
+    summary: ClassVar[str] = (
+        "Households selected in proportion to their risk exchange their places."
+    )
+    purpose: ClassVar[Purpose | None] = Purpose.SWAP
+    takes: ClassVar[tuple[Parameter, ...]] = (
+        Parameter(
+            "risk",
+            ValueKind.VARIABLES,
+            "The variables of persons by whose combinations somebody is rare; an area among them"
+            " to count within areas, such as sex,age,area@district. Confidential.",
+            required=True,
+        ),
+        Parameter(
+            "rate",
+            ValueKind.SHARE,
+            "The share of households that are selected; partners come on top. Confidential.",
+            default=0.05,
+        ),
+        MEMBERS,
+        Parameter(
+            "within",
+            ValueKind.TEXT,
+            "The level inside whose areas partners lie; anywhere if nothing is said.",
+        ),
+        FARTHER,
+        CARRY,
+        REDERIVE,
+        EARLIER,
+        LEAVE_OUT_IMPUTED,
+    )
+
+    def __repr__(self) -> str:
+        return "<ProportionalSwap: confidential>"
+
+    def derive(self, records: CensusStore, draws: Draws | None, progress: Progress) -> Changes:
+        """The places that pairs exchange."""
+        design, risks = self._design(records, draws, progress)
+        earlier, asked = kept_pairs(design, self.earlier)
+        selected = select_units(design.units, risks, self.rate, design.draws)
+        progress("looking for partners", 0.5)
+        outcome = proportional_pairs(design, selected, earlier)
+        return place_changes(
+            design,
+            outcome,
+            carry=self.carry,
+            rederive=self.rederive,
+            figures={"selected": int(selected.size), "earlier": asked},
+        )
+
+    def _design(
+        self, records: CensusStore, draws: Draws | None, progress: Progress
+    ) -> tuple[SwapDesign, Int64]:
+        assert draws is not None
+        check_second_geographies(records.schema, carry=self.carry, rederive=self.rederive)
+        progress("looking at households", 0.0)
+        units = unit_table(records, leave_out_imputed=self.leave_out_imputed)
+        design = member_design(
+            units, draws, members=self.members, within=self.within, farther=self.farther
+        )
+        return design, unit_risks(units, self.risk)
 
 
 def unit_risks(units: UnitTable, risk: Sequence[str]) -> Int64:

@@ -2,20 +2,195 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import ClassVar
+
 import numpy as np
 import numpy.typing as npt
 
+from sdcensus.microdata.method import Changes, Draws
 from sdcensus.microdata.swapping.criteria.allocation import Allocation, area_shares, pair_by_area
+from sdcensus.microdata.swapping.criteria.matching import MEMBERS, large_area, member_design
+from sdcensus.microdata.swapping.criteria.small_cells import in_small_cells
 from sdcensus.microdata.swapping.earlier import SwapPairs, joined
 from sdcensus.microdata.swapping.levels import numbered
+from sdcensus.microdata.swapping.place_swap import (
+    CARRY,
+    EARLIER,
+    FARTHER,
+    LEAVE_OUT_IMPUTED,
+    MISSING_MATCH,
+    kept_pairs,
+    place_changes,
+)
+from sdcensus.microdata.swapping.rate import pairs_for
 from sdcensus.microdata.swapping.search import SwapDesign, SwapOutcome
-from sdcensus.microdata.swapping.units import UnitTable
+from sdcensus.microdata.swapping.second_geographies import REDERIVE, check_second_geographies
+from sdcensus.microdata.swapping.units import UnitTable, unit_table
+from sdcensus.model.method.parameter import Parameter, ValueKind
+from sdcensus.model.progress import Progress
+from sdcensus.model.secret import Purpose
+from sdcensus.store.census_store import CensusStore
 
 Int64 = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
 #: Counters of the draws by which units begin a swap, and by which parts of swaps are rounded.
 _BEGINNING, _SHARING = 22, 23
+
+
+class Control(StrEnum):
+    """With whom units in small cells exchange their places."""
+
+    FLAGGED = "flagged"
+    ANYBODY = "anybody"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class RandomSwap:
+    """Units that are drawn exchange their places with similar ones in the same large area.
+
+    Attributes:
+        rate: The share of units that are touched.
+        members: By what members are counted, of whom partners have equally many.
+        stratum: Further variables in which partners are equal.
+        within: The level of the large areas; the coarsest if nothing is said.
+        farther: Whether the next larger region is tried where there is no partner.
+        tables: Units with somebody in a small cell of these begin before all others.
+        small: The largest count that is small.
+        control: With whom these exchange their places.
+        allocation: By what swaps are shared out among areas.
+        carry, rederive: What goes with a place, and second geographies that follow it.
+        earlier: Pairs of an earlier derivation.
+        missing_match: Whether units without a value of a stratum match each other.
+        leave_out_imputed: Whether units with imputed values stay as they are.
+    """
+
+    rate: float = 0.1
+    members: tuple[str, ...] = ("sex", "age:15:65")
+    stratum: tuple[str, ...] = ()
+    within: str = ""
+    farther: bool = False
+    tables: tuple[str, ...] = ()
+    small: int = 2
+    control: str = Control.FLAGGED.value
+    allocation: str = Allocation.EVEN.value
+    carry: tuple[str, ...] = ()
+    rederive: tuple[str, ...] = ()
+    earlier: Path | None = None
+    missing_match: bool = False
+    leave_out_imputed: bool = False
+
+    name: ClassVar[str] = "random-swap"
+    version: ClassVar[int] = 1
+    summary: ClassVar[str] = (
+        "Households that are drawn, or stand in small cells, exchange their places."
+    )
+    purpose: ClassVar[Purpose | None] = Purpose.SWAP
+    takes: ClassVar[tuple[Parameter, ...]] = (
+        Parameter(
+            "rate",
+            ValueKind.SHARE,
+            "The share of households that are touched. Confidential.",
+            default=0.1,
+        ),
+        MEMBERS,
+        Parameter(
+            "stratum",
+            ValueKind.VARIABLES,
+            "Further variables of households in which partners are equal.",
+        ),
+        Parameter(
+            "within",
+            ValueKind.TEXT,
+            "The level inside whose areas partners lie, or anywhere; the coarsest level if nothing"
+            " is said.",
+        ),
+        FARTHER,
+        Parameter(
+            "tables",
+            ValueKind.TABLES,
+            "Households with somebody in a small cell of these tables are swapped first. Tables of"
+            " other units: households: tenure,area.",
+        ),
+        Parameter(
+            "small",
+            ValueKind.WHOLE,
+            "The largest count of a small cell.",
+            default=2,
+            least=1,
+            needs=("tables",),
+        ),
+        Parameter(
+            "control",
+            ValueKind.WORD,
+            "Whether households in small cells exchange places among themselves, or with anybody.",
+            words=tuple(Control),
+            default=Control.FLAGGED.value,
+            needs=("tables",),
+        ),
+        Parameter(
+            "allocation",
+            ValueKind.WORD,
+            "Whether swaps are shared out among areas by their households, or half by one over the"
+            " number of households and half by the share of those in small cells.",
+            words=tuple(Allocation),
+            default=Allocation.EVEN.value,
+            needs=("tables",),
+            needs_for=Allocation.SIZE_AND_RISK.value,
+        ),
+        CARRY,
+        REDERIVE,
+        EARLIER,
+        MISSING_MATCH,
+        LEAVE_OUT_IMPUTED,
+    )
+
+    def __repr__(self) -> str:
+        return "<RandomSwap: confidential>"
+
+    def derive(self, records: CensusStore, draws: Draws | None, progress: Progress) -> Changes:
+        """The places that pairs exchange."""
+        design, flagged = self._design(records, draws, progress)
+        earlier, asked = kept_pairs(design, self.earlier)
+        progress("looking for partners", 0.5)
+        outcome = random_pairs(
+            design,
+            flagged,
+            allocation=Allocation(self.allocation),
+            wanted=pairs_for(self.rate, design.units.settled, design.draws),
+            earlier=earlier,
+        )
+        return place_changes(
+            design,
+            outcome,
+            carry=self.carry,
+            rederive=self.rederive,
+            figures={"flagged": int(flagged.sum()), "earlier": asked},
+        )
+
+    def _design(
+        self, records: CensusStore, draws: Draws | None, progress: Progress
+    ) -> tuple[SwapDesign, Mask]:
+        assert draws is not None
+        check_second_geographies(records.schema, carry=self.carry, rederive=self.rederive)
+        progress("looking at households", 0.0)
+        units = unit_table(records, leave_out_imputed=self.leave_out_imputed)
+        flagged = in_small_cells(units, self.tables, self.small)
+        controlled = bool(self.tables) and self.control == Control.FLAGGED
+        design = member_design(
+            units,
+            draws,
+            members=self.members,
+            stratum=self.stratum,
+            within=self.within or large_area(units),
+            farther=self.farther,
+            missing_match=self.missing_match,
+            flag=flagged if controlled else None,
+        )
+        return design, flagged
 
 
 def random_pairs(
