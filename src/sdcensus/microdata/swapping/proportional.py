@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import ClassVar
@@ -12,19 +12,24 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.kernels.swapping.selection import select_in_proportion, shared_risk
-from sdcensus.microdata.method import Changes, Draws
+from sdcensus.microdata.method import Changes, Draws, FactTable
 from sdcensus.microdata.swapping.criteria.matching import MEMBERS, member_design
 from sdcensus.microdata.swapping.criteria.members import combination_counts
 from sdcensus.microdata.swapping.earlier import SwapPairs, joined
+from sdcensus.microdata.swapping.facts import foreseen_facts
 from sdcensus.microdata.swapping.pairing import find_pairs
 from sdcensus.microdata.swapping.place_swap import (
     CARRY,
     EARLIER,
     FARTHER,
     LEAVE_OUT_IMPUTED,
+    check_outcome,
     kept_pairs,
+    limit,
+    outcome_notes,
     place_changes,
 )
+from sdcensus.microdata.swapping.risk import NOT_AT_RISK, UnitRisk
 from sdcensus.microdata.swapping.search import SwapDesign, SwapOutcome
 from sdcensus.microdata.swapping.second_geographies import REDERIVE, check_second_geographies
 from sdcensus.microdata.swapping.units import NO_UNIT, UnitTable, unit_table
@@ -46,7 +51,7 @@ class ProportionalSwap:
     """Units are selected in proportion to their risk, and exchange places with similar ones.
 
     Attributes:
-        risk: By what the rarity of persons is counted.
+        risk_variables: By what the rarity of persons is counted.
         rate: The share of units that are selected.
         members: By what members are counted, of whom partners have equally many.
         within: The level inside whose areas partners lie; anywhere if nothing is said.
@@ -56,14 +61,14 @@ class ProportionalSwap:
         leave_out_imputed: Whether units with imputed values stay as they are.
     """
 
-    risk: tuple[str, ...]
+    risk_variables: tuple[str, ...]
     rate: float = 0.05
     members: tuple[str, ...] = ("sex", "age:15:65")
     within: str = ""
     farther: bool = False
     carry: tuple[str, ...] = ()
     rederive: tuple[str, ...] = ()
-    earlier: Path | None = None
+    earlier: str | Path = ""
     leave_out_imputed: bool = False
 
     name: ClassVar[str] = "proportional-swap"
@@ -74,7 +79,7 @@ class ProportionalSwap:
     purpose: ClassVar[Purpose | None] = Purpose.SWAP
     takes: ClassVar[tuple[Parameter, ...]] = (
         Parameter(
-            "risk",
+            "risk_variables",
             ValueKind.VARIABLES,
             "The variables of persons by whose combinations somebody is rare; an area among them"
             " to count within areas, such as sex,age,area@district. Confidential.",
@@ -104,22 +109,31 @@ class ProportionalSwap:
 
     def derive(self, records: CensusStore, draws: Draws | None, progress: Progress) -> Changes:
         """The places that pairs exchange."""
-        design, risks = self._design(records, draws, progress)
-        earlier, asked = kept_pairs(design, self.earlier)
-        selected = select_units(design.units, risks, self.rate, design.draws)
+        design, selected = self._design(records, draws, progress)
+        earlier, before = kept_pairs(design, self.earlier)
         progress("looking for partners", 0.5)
         outcome = proportional_pairs(design, selected, earlier)
+        check_outcome(design, outcome, self.rate, lambda _: outcome)
         return place_changes(
             design,
             outcome,
             carry=self.carry,
             rederive=self.rederive,
-            figures={"selected": int(selected.size), "earlier": asked},
+            figures={f"{design.units.entity.plural} selected": int(selected.size)},
+            notes=outcome_notes(design, outcome, self.rate, earlier=before, within=limit(design)),
         )
+
+    def foresee(
+        self, records: CensusStore, draws: Draws | None, progress: Progress
+    ) -> tuple[FactTable, ...]:
+        """Households that are selected, and partners who are there."""
+        design, selected = self._design(records, draws, progress)
+        return foreseen_facts(design, int(selected.size))
 
     def _design(
         self, records: CensusStore, draws: Draws | None, progress: Progress
     ) -> tuple[SwapDesign, Int64]:
+        """Who may exchange places with whom, and who is selected, in order."""
         assert draws is not None
         check_second_geographies(records.schema, carry=self.carry, rederive=self.rederive)
         progress("looking at households", 0.0)
@@ -127,7 +141,10 @@ class ProportionalSwap:
         design = member_design(
             units, draws, members=self.members, within=self.within, farther=self.farther
         )
-        return design, unit_risks(units, self.risk)
+        selected = select_units(units, unit_risks(units, self.risk_variables), self.rate, draws)
+        level = np.full(len(units), NOT_AT_RISK, dtype=np.int64)
+        level[selected] = 0
+        return replace(design, risk=UnitRisk(level, None, None)), selected
 
 
 def unit_risks(units: UnitTable, risk: Sequence[str]) -> Int64:
@@ -169,4 +186,4 @@ def proportional_pairs(design: SwapDesign, selected: Int64, earlier: SwapPairs) 
         left = pairs.failed
     lasting = left[~used[left]]
     every = joined(parts)
-    return SwapOutcome(every, len(earlier), (lasting,), 0, len(every) + lasting.size)
+    return SwapOutcome(every, len(earlier), (lasting,), 0, len(every))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import ClassVar
@@ -10,11 +10,12 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.microdata.method import Changes, Draws
+from sdcensus.microdata.method import Changes, Draws, FactTable
 from sdcensus.microdata.swapping.criteria.allocation import Allocation, area_shares, pair_by_area
 from sdcensus.microdata.swapping.criteria.matching import MEMBERS, large_area, member_design
 from sdcensus.microdata.swapping.criteria.small_cells import in_small_cells
 from sdcensus.microdata.swapping.earlier import SwapPairs, joined
+from sdcensus.microdata.swapping.facts import foreseen_facts
 from sdcensus.microdata.swapping.levels import numbered
 from sdcensus.microdata.swapping.place_swap import (
     CARRY,
@@ -22,10 +23,14 @@ from sdcensus.microdata.swapping.place_swap import (
     FARTHER,
     LEAVE_OUT_IMPUTED,
     MISSING_MATCH,
+    check_outcome,
     kept_pairs,
+    limit,
+    outcome_notes,
     place_changes,
 )
 from sdcensus.microdata.swapping.rate import pairs_for
+from sdcensus.microdata.swapping.risk import NOT_AT_RISK, UnitRisk
 from sdcensus.microdata.swapping.search import SwapDesign, SwapOutcome
 from sdcensus.microdata.swapping.second_geographies import REDERIVE, check_second_geographies
 from sdcensus.microdata.swapping.units import UnitTable, unit_table
@@ -79,7 +84,7 @@ class RandomSwap:
     allocation: str = Allocation.EVEN.value
     carry: tuple[str, ...] = ()
     rederive: tuple[str, ...] = ()
-    earlier: Path | None = None
+    earlier: str | Path = ""
     missing_match: bool = False
     leave_out_imputed: bool = False
 
@@ -153,27 +158,33 @@ class RandomSwap:
 
     def derive(self, records: CensusStore, draws: Draws | None, progress: Progress) -> Changes:
         """The places that pairs exchange."""
-        design, flagged = self._design(records, draws, progress)
-        earlier, asked = kept_pairs(design, self.earlier)
+        design = self._design(records, draws, progress)
+        earlier, before = kept_pairs(design, self.earlier)
         progress("looking for partners", 0.5)
-        outcome = random_pairs(
-            design,
-            flagged,
-            allocation=Allocation(self.allocation),
-            wanted=pairs_for(self.rate, design.units.settled, design.draws),
-            earlier=earlier,
-        )
+
+        def search(wanted: int) -> SwapOutcome:
+            allocation = Allocation(self.allocation)
+            return random_pairs(design, allocation=allocation, wanted=wanted, earlier=earlier)
+
+        outcome = search(pairs_for(self.rate, design.units.settled, design.draws))
+        check_outcome(design, outcome, self.rate, search)
         return place_changes(
             design,
             outcome,
             carry=self.carry,
             rederive=self.rederive,
-            figures={"flagged": int(flagged.sum()), "earlier": asked},
+            figures={},
+            notes=outcome_notes(design, outcome, self.rate, earlier=before, within=limit(design)),
         )
 
-    def _design(
+    def foresee(
         self, records: CensusStore, draws: Draws | None, progress: Progress
-    ) -> tuple[SwapDesign, Mask]:
+    ) -> tuple[FactTable, ...]:
+        """Households in small cells, and partners who are there."""
+        design = self._design(records, draws, progress)
+        return foreseen_facts(design, pairs_for(self.rate, design.units.settled, design.draws))
+
+    def _design(self, records: CensusStore, draws: Draws | None, progress: Progress) -> SwapDesign:
         assert draws is not None
         check_second_geographies(records.schema, carry=self.carry, rederive=self.rederive)
         progress("looking at households", 0.0)
@@ -190,27 +201,22 @@ class RandomSwap:
             missing_match=self.missing_match,
             flag=flagged if controlled else None,
         )
-        return design, flagged
+        # Who is flagged is at risk in the finest area; nobody else is.
+        return replace(design, risk=UnitRisk(np.where(flagged, 0, NOT_AT_RISK), None, None))
 
 
 def random_pairs(
-    design: SwapDesign,
-    flagged: Mask,
-    *,
-    allocation: Allocation,
-    wanted: int,
-    earlier: SwapPairs,
+    design: SwapDesign, *, allocation: Allocation, wanted: int, earlier: SwapPairs
 ) -> SwapOutcome:
     """Pairs that begin with units in an order that is drawn, flagged ones first.
 
     Args:
-        design: Who may exchange places with whom.
-        flagged: The units that begin before all others.
+        design: Who may exchange places with whom, and who is at risk and begins before all others.
         allocation: By what the number of swaps is shared out among areas.
         wanted: How many pairs; never more.
         earlier: Pairs that are kept, and count.
     """
-    units = design.units
+    units, flagged = design.units, design.risk.level != NOT_AT_RISK
     used = np.zeros(len(units), dtype=bool)
     used[earlier.touched] = True
     area, _ = numbered(design.levels.areas(0, units.leaf))

@@ -62,9 +62,9 @@ def member_design(
     finest = finest_level(units)
     if within:
         levels_inside(finest, within)
-    ready = {_name(units, _MEMBERS): compositions(units, members)}
+    ready = {units.unused_name(_MEMBERS): compositions(units, members)}
     if flag is not None:
-        ready[_name(units, _FLAG)] = flag
+        ready[units.unused_name(_FLAG)] = flag
     text = ",".join([*ready, *stratum])
     return SwapDesign(
         units=units,
@@ -88,11 +88,3 @@ def large_area(units: UnitTable) -> str:
     """The coarsest level of the geography, if there is one above the finest."""
     levels = area_levels(units.store.schema)
     return levels.names[0] if len(levels) > 1 else ""
-
-
-def _name(units: UnitTable, name: str) -> str:
-    """A name for what a method brings that is no variable of the census."""
-    known = {variable.name for variable in units.store.schema.variables}
-    while name in known:
-        name += "_"
-    return name
