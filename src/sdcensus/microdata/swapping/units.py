@@ -39,6 +39,7 @@ class Exclusion(StrEnum):
 
     NO_AREA = "no-area"
     IMPUTED = "imputed"
+    BREAKS_RULE = "breaks-rule"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -77,6 +78,13 @@ class UnitTable(Confidential):
     def settled(self) -> int:
         """How many of them lie in an area: the base of rates."""
         return int(self.placed.sum())
+
+    def unused_name(self, name: str) -> str:
+        """A name for what a method brings, that no variable of the census has."""
+        known = {variable.name for variable in self.store.schema.variables}
+        while name in known:
+            name += "_"
+        return name
 
     def codes(self, variable: Variable) -> Integers:
         """The leaf of a variable for each unit: their own, or inherited from what holds them."""
