@@ -11,7 +11,7 @@ from typing import Any, cast
 from sdcensus.errors import SecretError, SpecError
 from sdcensus.microdata.derived_store import DerivedRecords
 from sdcensus.microdata.derived_view import DerivedView
-from sdcensus.microdata.method import Draws, FactTable, Foreseeing, PreTabularMethod
+from sdcensus.microdata.method import Draws, FactTable, Foreseeing, NamesFiles, PreTabularMethod
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.method.parameter import as_option
 from sdcensus.model.method.registry import Part, checked_settings, declared, load, parsed_settings
@@ -88,7 +88,7 @@ def prepared(
         parent=census.manifest.data_version,
         method=chosen.name,
         method_version=str(chosen.version),
-        fingerprint=fingerprint({"method": chosen.name, **_settings(chosen)}, key, version),
+        fingerprint=fingerprint({"method": chosen.name, **_decisive(chosen)}, key, version),
         secret_id=key.id,
     )
     draws = None if chosen.purpose is None else Draws(key.sub_key(chosen.purpose, version))
@@ -106,6 +106,12 @@ def step_from_text(
 
 def _settings(method: PreTabularMethod) -> dict[str, object]:
     return {each.name: getattr(method, each.name) for each in fields(cast(Any, method))}
+
+
+def _decisive(method: PreTabularMethod) -> dict[str, object]:
+    """Everything that decides what a method does: also what stands in files that it names."""
+    files = dict(method.file_digests()) if isinstance(method, NamesFiles) else {}
+    return _settings(method) | ({"files": files} if files else {})
 
 
 def _built(name: str, said: Mapping[str, object]) -> PreTabularMethod:
