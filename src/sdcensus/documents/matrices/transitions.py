@@ -99,7 +99,7 @@ def _mistakes(
         if code and code not in columns and (not known or code in known):
             yield Mistake(line, f"The code {code!r} has a row and no column. Add its column.")
     for code in columns:
-        if code and code not in dict((code, line) for line, code in rows):
+        if code and code not in {code: line for line, code in rows}:
             text = f"The code {code!r} has a column and no row. Add its row; a 1 at its own place"
             yield Mistake(head[0], f"{text} leaves its records as they are.")
     for line, fields in lines:

@@ -1,4 +1,4 @@
-"""PRAM: values that become others with known probabilities, and households that move to other areas.
+"""PRAM: values become others with known probabilities, and households move to other areas.
 
 Here: which variables change and how they are coded (``targets``), what is said about each
 (``settings``), matrices from probabilities to stay (``design``), the draws (``drawing``), records

@@ -82,7 +82,8 @@ def totals_of(codes: Integers, size: int) -> Int64:
             count_codes(own[start : start + PIECE], counts[begin])
 
     in_pieces(lambda start: count(start // PIECE), len(counts) * PIECE)
-    return counts.sum(axis=(0, 1))
+    totals: Int64 = counts.sum(axis=(0, 1))
+    return totals
 
 
 #: Threads that count at the same time, each for itself.

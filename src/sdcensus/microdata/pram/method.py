@@ -33,14 +33,14 @@ from sdcensus.store.census_store import CensusStore
 
 Int64 = npt.NDArray[np.int64]
 
-_KEEP, _REFUSE = "keep", "refuse"
+KEEP, REFUSE = "keep", "refuse"
 #: What may be done where a draw would break an edit rule.
 EDIT_RULES = Parameter(
     "edit_rules",
     ValueKind.WORD,
     "Where a draw would break an edit rule: keep the value, or refuse the whole step.",
-    words=(_KEEP, _REFUSE),
-    default=_KEEP,
+    words=(KEEP, REFUSE),
+    default=KEEP,
 )
 RATIO_LIMIT = Parameter(
     "ratio_limit",
@@ -78,7 +78,7 @@ class Pram:
     change_missing: bool = False
     invariant: bool = False
     alpha: float = 1.0
-    edit_rules: str = _KEEP
+    edit_rules: str = KEEP
     publish_matrix: bool = False
     publish_frequencies: tuple[str, ...] = ()
     ratio_limit: float = LIMIT
@@ -227,7 +227,7 @@ class Pram:
         self, records: CensusStore, asked: Sequence[Drawn], progress: Progress
     ) -> list[Drawn]:
         """What was drawn, without what would break an edit rule."""
-        if self.edit_rules == _REFUSE:
+        if self.edit_rules == REFUSE:
             return list(asked)
         changes = [ChangeSet(_codes(draw)) for draw in asked]
         kept = kept_by_rules(records, changes, progress)

@@ -42,9 +42,9 @@ def check_publication(
     raise Refused(
         f"The matrix of {listed} cannot be published: it is computed from true counts (invariant,"
         " by frequency, or of combinations that occur), and whoever reads it can compute how many"
-        f" records each code has. Either {' and '.join(remedies)}; or keep it in the office, without"
-        " --publish-matrix; or say by name that these counts may be known: --publish-frequencies"
-        f" {','.join(target.name for target in telling)}."
+        f" records each code has. Either {' and '.join(remedies)}; or keep it in the office,"
+        " without --publish-matrix; or say by name that these counts may be known:"
+        f" --publish-frequencies {','.join(target.name for target in telling)}."
     )
 
 

@@ -93,7 +93,7 @@ class Target:
 
         def extended(high: Integers, pair: tuple[Integers, int]) -> Integers:
             low, size = pair
-            return high * np.dtype(width).type(size) + low.astype(width)
+            return np.asarray(high * np.dtype(width).type(size) + low.astype(width))
 
         return reduce(extended, pairs, columns[0].astype(width))
 
@@ -115,7 +115,7 @@ def targets_of(
     Raises:
         SpecError: A variable does not exist, is named twice or cannot be changed.
     """
-    named = [(name,) for name in variables]
+    named: list[tuple[str, ...]] = [(name,) for name in variables]
     for text in together:
         parts = tuple(part.strip() for part in text.replace(TOGETHER, ",").split(","))
         if len(parts) < 2:

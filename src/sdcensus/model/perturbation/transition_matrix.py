@@ -58,7 +58,7 @@ class TransitionMatrix(Confidential):
         for at, row in enumerate(rows):
             used = [place for place, share in enumerate(row) if share]
             shares = [Fraction(row[place]) for place in used]
-            total = sum(shares)
+            total = sum(shares, Fraction(0))
             if not shares or abs(total - 1) > TOLERANCE:
                 raise ValueError(f"row {at} does not sum to one")
             exact = [share / total for share in shares]
