@@ -68,7 +68,7 @@ def test_mistakes_are_told_with_their_line(tmp_path: Path, text: str, words: str
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="none.csv does not exist"):
+    with pytest.raises(InputError, match=r"none\.csv does not exist"):
         read_transitions(tmp_path / "none.csv")
 
 

@@ -276,7 +276,7 @@ def test_where_nobody_can_move_it_is_said_with_what_helps(
 
 def test_households_that_span_areas_are_refused(tmp_path: Path) -> None:
     store = town(tmp_path / "a", 300, holder=P, spanning=True)
-    with pytest.raises(SdcensusError, match="Some households span areas.*load again"):
+    with pytest.raises(SdcensusError, match=r"Some households span areas.*load again"):
         moved(store, tmp_path / "b", "ed=0.5")
 
 
