@@ -104,11 +104,11 @@ def drawn(
 
     def draw(begin: int) -> None:
         block = own[begin : begin + PIECE]
-        moved = np.empty(block.size, dtype=codes.dtype)
-        move_codes(target.words(draws, digests[begin : begin + PIECE]), block, stay, ends, moved)
-        changed = np.flatnonzero(moved != block)
-        pieces[begin // PIECE] = changed + begin
-        afters[begin // PIECE] = moved[changed]
+        moved, new = np.empty(block.size, np.int64), np.empty(block.size, codes.dtype)
+        words = target.words(draws, digests[begin : begin + PIECE])
+        changed = move_codes(words, block, stay, ends, moved, new)
+        pieces[begin // PIECE] = moved[:changed] + begin
+        afters[begin // PIECE] = new[:changed].copy()
 
     in_pieces(draw, codes.size)
     rows = np.concatenate([np.zeros(0, np.int64), *pieces])
