@@ -49,15 +49,10 @@ class Drawn(Confidential):
         np.fill_diagonal(counts, self.totals - counts.sum(axis=1))
         return counts
 
-    def totals_after(self) -> Int64:
-        """How many records each code has afterwards."""
-        size = len(self.target.codes)
-        left = np.bincount(self.before, minlength=size)
-        come = np.bincount(self.after, minlength=size)
-        return self.totals - left + come
-
     def without(self, kept: npt.NDArray[np.bool_]) -> Drawn:
         """The same without some of the changes."""
+        if not kept.any():
+            return self
         rest = ~kept
         return Drawn(
             self.target,
