@@ -66,8 +66,8 @@ def read_returned(file: Path, exported: BlankedRecords) -> dict[str, Integers]:
         wrong = ~same if heading not in names else ~same & ~blanked
         for row in np.flatnonzero(wrong)[:1].tolist():
             raise InputError(
-                f"{returned.line(row)}, column {heading}: the value is not the one that was"
-                " exported, and it was not blanked. Take it from the exported file; only empty"
+                f"{returned.line(row)}, column {heading}: {returned.text(heading)[row].as_py()!r} is"
+                " not what was exported, and it was not blanked. Take it from the exported file; only empty"
                 f" fields of rows with {FLAG} = 1 are filled in."
             )
         if heading in names:

@@ -207,7 +207,8 @@ class PerturbationWeights:
             place = ""
             if geography is not None and strata.area is not None:
                 place = geography.level(strata.level).codes[area].code
-            named.append(" size ".join(part for part in (place, strata.labels[size]) if part))
+            label = strata.labels[size] and f"size {strata.labels[size]}"
+            named.append(" ".join(part for part in (place, label) if part))
         option = "--changed" if self.one_in is None else "--one-in"
         raise SpecError(
             f"{small.size:,} strata have fewer than {least} {strata.unit.plural}, which {option}"
