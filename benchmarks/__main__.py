@@ -20,6 +20,7 @@ from benchmarks import (
     serve,
     study,
     tabulate,
+    weights,
 )
 from benchmarks.measure import REPOSITORY, Line, machine
 
@@ -66,6 +67,10 @@ def sections(folder: Path, *, small: bool) -> dict[str, Section]:
         "tabulate": (
             f"Tabulating {millions}: 420 areas × 2 × 101 × 6 × 5",
             lambda: tabulate.measure(folder, sizes[-1]),
+        ),
+        "weights": (
+            "Perturbation weights, against a copy of the changed column",
+            lambda: weights.measure(folder, sizes),
         ),
         "publish": ("The European programme", lambda: publish.measure(folder, sizes)),
         "serve": (
