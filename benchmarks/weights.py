@@ -83,9 +83,9 @@ def measure(folder: Path, sizes: tuple[int, ...]) -> list[Line]:
     """The time of drawing and of writing, at each size."""
     lines = []
     draws = Draws(bytes(16))
+    out = folder / "weights-out.store"
     for persons in sizes:
         store = _store(folder, persons)
-        out = folder / "weights-out.store"
         copied = seconds(lambda store=store: _written(None, store, out), repeats=5)  # type: ignore[misc]
         millions = f"{persons / 1e6:g} million persons"
         lines.append(
