@@ -86,7 +86,7 @@ def measure(folder: Path, sizes: tuple[int, ...]) -> list[Line]:
     out = folder / "weights-out.store"
     for persons in sizes:
         store = _store(folder, persons)
-        copied = seconds(lambda store=store: _written(None, store, out), repeats=5)  # type: ignore[misc]
+        copied = seconds(lambda store=store: _written(None, store, out), repeats=3)  # type: ignore[misc]
         millions = f"{persons / 1e6:g} million persons"
         lines.append(
             Line(
@@ -104,7 +104,7 @@ def measure(folder: Path, sizes: tuple[int, ...]) -> list[Line]:
                 changes = method.derive(store, draws, no_progress)
                 _written(DerivedRecords(store, changes), store, out)
 
-            took = seconds(work, repeats=5)
+            took = seconds(work, repeats=3)
             ratio = took / copied
             promised = f"at most {_LIMIT:g} times" if name == "perturbation weights" else ""
             kept = ratio <= _LIMIT if promised else None
