@@ -221,7 +221,7 @@ def test_tables_that_share_no_number_are_related_even_so(tmp_path: Path) -> None
 def test_a_revision_that_takes_everything_over_needs_no_more_than_its_name(tmp_path: Path) -> None:
     office = new_office(tmp_path)
     published_from(office, "census.store")
-    first = derived(office, "age == 50 and age == 51")  # nothing changes, and it is another line
+    first = derived(office, "age == 5 and age == 6")  # nothing changes, and it is another line
     with pytest.raises(Refused, match="made from a derived store"):
         published_from(office, "derived.store")
     published_from(office, "derived.store", revision="derived")
@@ -231,7 +231,7 @@ def test_a_revision_that_takes_everything_over_needs_no_more_than_its_name(tmp_p
     assert not lock.events[-1].beside
     published_from(office, "derived.store")
     # Neither other parameters nor a further step are the same line.
-    derived(office, "age == 50 and age == 52")
+    derived(office, "age == 5 and age == 7")
     with pytest.raises(Refused, match="made from a derived store"):
         published_from(office, "derived.store")
     report = derive(
@@ -267,7 +267,7 @@ def test_numbers_are_not_taken_over_from_another_line(tmp_path: Path) -> None:
     tables = '[[table]]\nname = "again"\nrows = ["area@district"]\ncolumns = ["married"]\n'
     plan = other_plan(office, "derived.store", tables)
     text = plan.read_text(encoding="utf-8")
-    plan.write_text(text.replace("[output]", "[output]\nimport_published = true"), encoding="utf-8")
+    plan.write_text(text.replace("[protect]", "[protect]\nimport_published = true"), encoding="utf-8")
     notes = office.publish(plan, revision="both", two_lines=True).warnings
     assert not any("taken over" in note for note in notes)
 
