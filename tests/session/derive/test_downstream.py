@@ -267,7 +267,9 @@ def test_numbers_are_not_taken_over_from_another_line(tmp_path: Path) -> None:
     tables = '[[table]]\nname = "again"\nrows = ["area@district"]\ncolumns = ["married"]\n'
     plan = other_plan(office, "derived.store", tables)
     text = plan.read_text(encoding="utf-8")
-    plan.write_text(text.replace("[protect]", "[protect]\nimport_published = true"), encoding="utf-8")
+    plan.write_text(
+        text.replace("[protect]", "[protect]\nimport_published = true"), encoding="utf-8"
+    )
     notes = office.publish(plan, revision="both", two_lines=True).warnings
     assert not any("taken over" in note for note in notes)
 
