@@ -39,6 +39,7 @@ from sdcensus.microdata.swapping.place_swap import (
     check_outcome,
     kept_pairs,
     outcome_notes,
+    reworded_facts,
 )
 from sdcensus.microdata.swapping.profiles import similarity_profiles
 from sdcensus.microdata.swapping.rate import pairs_for
@@ -50,7 +51,6 @@ from sdcensus.model.method.parameter import Parameter, ValueKind
 from sdcensus.model.progress import Progress
 from sdcensus.model.schema.variable import Code, Entity, Level, Variable
 from sdcensus.model.secret import Purpose
-from sdcensus.model.sentences import sentence
 from sdcensus.store.census_store import CensusStore
 
 Int64 = npt.NDArray[np.int64]
@@ -265,9 +265,5 @@ def _households(units: UnitTable) -> Int64:
 
 def _about_attributes(tables: Iterable[FactTable]) -> tuple[FactTable, ...]:
     """The facts of a swap in which nobody moves."""
-    titles = {"swap-units": sentence("swap.attribute.units")}
-    return tuple(
-        replace(table, title=titles.get(table.name, table.title))
-        for table in tables
-        if table.name != "swap-distance"
-    )
+    kept = [table for table in tables if table.name != "swap-distance"]
+    return reworded_facts(kept, {"swap.titles.units": "swap.attribute.units"})
