@@ -7,7 +7,8 @@ on with those that are whole, and ends with the same bytes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -17,7 +18,7 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.kernels.cells.sparse import sort_cells
-from sdcensus.kernels.cells.tabulate import NO_ROW
+from sdcensus.kernels.cells.tabulate import NO_ROW, inherit
 from sdcensus.microdata.method import Changes, Mask, dropped_with_parents
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.progress import Progress
@@ -160,6 +161,8 @@ class DerivedRecords(Confidential):
             child = parent
         above = self._changed(geography.entity, geography.name)
         held = rows != NO_ROW
+        if held.all():
+            return above[rows]
         area = own.copy()
         area[held] = above[rows[held]]
         return area
@@ -182,13 +185,7 @@ def write_derived(
     work = [(entity, name) for entity in kinds for name in derived.columns(entity)]
     for entity in store.manifest.rows:
         writer.add_entity(entity, int(derived.order[entity].size))
-    for at, (entity, name) in enumerate(work):
-        progress("writing columns", at / len(work))
-        known = store.manifest.columns[entity].get(name)
-        dtype = np.dtype(known.type if known is not None else np.int64)
-        if not writer.has_written(entity, name, dtype):
-            values, order = derived.column(entity, name), derived.order[entity]
-            writer.write(entity, name, _pieces(values.astype(dtype, copy=False), order))
+    _write_columns(derived, writer, work, progress)
     manifest = writer.describe(
         derived.schema,
         secret_id=store.manifest.secret_id,
@@ -197,6 +194,31 @@ def write_derived(
     )
     check_edit_rules(store, CensusStore.open(writer.folder, unfinished=True), progress)
     return manifest
+
+
+def _write_columns(
+    derived: DerivedRecords,
+    writer: StoreWriter,
+    work: Sequence[tuple[Entity, str]],
+    progress: Progress,
+) -> None:
+    """Write columns, two at a time: one is put in order while the other goes to the disk."""
+    done = 0
+
+    def write(item: tuple[Entity, str]) -> None:
+        nonlocal done
+        entity, name = item
+        known = derived.store.manifest.columns[entity].get(name)
+        dtype = np.dtype(known.type if known is not None else np.int64)
+        if not writer.has_written(entity, name, dtype):
+            values, order = derived.column(entity, name), derived.order[entity]
+            writer.write(entity, name, _pieces(values.astype(dtype, copy=False), order))
+        done += 1
+        progress("writing columns", done / len(work))
+
+    _ = derived.order, derived.gone  # made once, before two threads ask for them
+    with ThreadPoolExecutor(2) as threads:
+        list(threads.map(write, work))
 
 
 def check_edit_rules(before: CensusStore, after: CensusStore, progress: Progress) -> None:
@@ -221,9 +243,8 @@ def check_edit_rules(before: CensusStore, after: CensusStore, progress: Progress
 
 def _followed(link: Integers, places: UInt32) -> UInt32:
     """Where links lead, step by step; nowhere stays nowhere."""
-    held = link != NO_ROW
-    reached = np.full(link.size, NO_ROW, dtype=np.uint32)
-    reached[held] = places[link[held]]
+    reached = np.empty(link.size, dtype=np.uint32)
+    inherit(link, places, int(NO_ROW), reached)
     return reached
 
 
