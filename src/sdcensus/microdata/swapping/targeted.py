@@ -21,6 +21,7 @@ from sdcensus.microdata.swapping.place_swap import (
     LEAVE_OUT_IMPUTED,
     LEVELS,
     MISSING_MATCH,
+    OF,
     REACH,
     WITHIN,
     check_outcome,
@@ -112,6 +113,7 @@ _TAKES = (
     CARRY,
     REDERIVE,
     MISSING_MATCH,
+    OF,
     LEAVE_OUT_IMPUTED,
     EARLIER,
 )
@@ -138,6 +140,7 @@ class TargetedSwap:
     carry: tuple[str, ...] = ()
     rederive: tuple[str, ...] = ()
     missing_match: bool = False
+    of: str = ""
     leave_out_imputed: bool = False
     earlier: str | Path = ""
 
@@ -193,7 +196,7 @@ class TargetedSwap:
         named = area_levels(records.schema, self.levels)
         check_second_geographies(records.schema, carry=self.carry, rederive=self.rederive)
         progress("reading units", 0.0)
-        units = unit_table(records, leave_out_imputed=self.leave_out_imputed)
+        units = unit_table(records, of=self.of, leave_out_imputed=self.leave_out_imputed)
         leaf = units.leaf[units.movable]
         levels = several_areas(named, leaf, named=bool(self.levels))
         if self.within:
