@@ -51,6 +51,7 @@ from sdcensus.model.method.parameter import Parameter, ValueKind
 from sdcensus.model.progress import Progress
 from sdcensus.model.schema.variable import Code, Entity, Level, Variable
 from sdcensus.model.secret import Purpose
+from sdcensus.model.sentences import sentence
 from sdcensus.store.census_store import CensusStore
 
 Int64 = npt.NDArray[np.int64]
@@ -176,13 +177,16 @@ class AttributeSwap:
         variables = attribute_variables(records.schema, self.attributes)
         pairs = outcome.pairs
         codes, amounts = exchanged(units, variables, pairs.initiators, pairs.partners)
+        notes = outcome_notes(design, outcome, self.rate, earlier=before, within="")
+        if records.schema.weight(Entity.PERSON) is not None:
+            notes.append(sentence("swap.attribute.weights"))
         return Changes(
             codes=codes,
             amounts=amounts,
             figures={"persons exchanged": 2 * len(pairs)},
             facts=_about_attributes(outcome_facts(design, outcome)),
             files=(pairs_file(units, pairs),),
-            notes=tuple(outcome_notes(design, outcome, self.rate, earlier=before, within="")),
+            notes=tuple(notes),
         )
 
     def foresee(

@@ -210,6 +210,9 @@ def place_changes(
     remarks = [*notes]
     if _changes_persons(units, pairs):
         remarks.append(sentence("swap.notes.size"))
+    weight = units.store.schema.weight(units.entity)
+    if weight is not None and weight not in moving:
+        remarks.append(sentence("swap.geographies.weights", variable=weight.name))
     words = entity_words(units.entity)
     remarks += [
         sentence("swap.notes.grid", variable=variable.name, units=words)
