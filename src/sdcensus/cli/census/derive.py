@@ -60,6 +60,17 @@ _COMMON: dict[str, tuple[Any, Any]] = {
         ],
         False,
     ),
+    "allow_violations": (
+        Annotated[
+            bool,
+            typer.Option(
+                "--allow-violations",
+                help="Write the store also where records break a rule of the schema that they kept"
+                " before.",
+            ),
+        ],
+        False,
+    ),
     "quiet": (Quiet, False),
 }
 
@@ -103,6 +114,7 @@ def _run(
     secret: Path | None,
     office: Path | None,
     replace: bool,
+    allow_violations: bool,
     quiet: bool,
 ) -> None:
     from sdcensus.session.derive import derive
@@ -118,6 +130,7 @@ def _run(
             secret=secret,
             office=office,
             replace=replace,
+            allow_violations=allow_violations,
             progress=stages,
         )
     output.say(f"Made {out} in {duration_text(time.perf_counter() - began)}. It is confidential.")

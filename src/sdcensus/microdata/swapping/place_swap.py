@@ -128,7 +128,13 @@ def check_outcome(
 
 
 def outcome_notes(
-    design: SwapDesign, outcome: SwapOutcome, rate: float, *, earlier: int, within: str
+    design: SwapDesign,
+    outcome: SwapOutcome,
+    rate: float,
+    *,
+    earlier: int,
+    within: str,
+    undone: int = 0,
 ) -> list[Sentence]:
     """What else the office should know about any swap.
 
@@ -138,6 +144,7 @@ def outcome_notes(
         rate: What was asked for.
         earlier: How many pairs an earlier derivation had.
         within: The region that nobody leaves, if there is one.
+        undone: How many pairs were undone because they would have broken an edit rule.
     """
     units = design.units
     notes = []
@@ -148,6 +155,8 @@ def outcome_notes(
     if failed:
         words = entity_words(units.entity)
         notes.append(sentence("swap.notes.failed", n=failed, units=words))
+    if undone:
+        notes.append(sentence("swap.attribute.undone", n=undone))
     if within:
         notes.append(sentence("swap.notes.within", level=within))
     if earlier > outcome.kept:
@@ -186,6 +195,13 @@ def reworded_facts(
     )
 
 
+def places_exchanged(units: UnitTable, pairs: SwapPairs, carry: Sequence[str]) -> Changes:
+    """Pairs exchange their places and what goes with a place, and nothing is told about it."""
+    first, second = pairs.initiators, pairs.partners
+    codes, amounts = exchanged(units, moving_variables(units, carry), first, second)
+    return Changes(codes=codes, amounts=amounts, links=exchanged_places(units, first, second))
+
+
 def place_changes(
     design: SwapDesign,
     outcome: SwapOutcome,
@@ -199,11 +215,10 @@ def place_changes(
     """Pairs exchange their places and what goes with a place; second geographies follow."""
     units, pairs = design.units, outcome.pairs
     moving = moving_variables(units, carry)
-    codes, amounts = exchanged(units, moving, pairs.initiators, pairs.partners)
-    links = exchanged_places(units, pairs.initiators, pairs.partners)
+    moved = places_exchanged(units, pairs, carry)
     followed = follow_places(
         units.store,
-        Changes(codes=codes, links=links),
+        moved,
         carry=[variable.name for variable in moving],
         rederive=rederive,
     )
@@ -220,9 +235,9 @@ def place_changes(
     ]
     tables = outcome_facts(design, outcome) if facts is None else facts
     return Changes(
-        codes={**codes, **followed.codes},
-        amounts=amounts,
-        links=links,
+        codes={**moved.codes, **followed.codes},
+        amounts=moved.amounts,
+        links=moved.links,
         figures={
             f"{units.entity.plural} exchanged": 2 * len(pairs),
             **figures,

@@ -29,10 +29,12 @@ from sdcensus.microdata.swapping.place_swap import (
     limit,
     outcome_notes,
     place_changes,
+    places_exchanged,
     reworded,
     reworded_facts,
 )
 from sdcensus.microdata.swapping.risk import NOT_AT_RISK, UnitRisk
+from sdcensus.microdata.swapping.rule_keeping import lawful_outcome
 from sdcensus.microdata.swapping.search import SwapDesign, SwapOutcome
 from sdcensus.microdata.swapping.second_geographies import REDERIVE, check_second_geographies
 from sdcensus.microdata.swapping.units import NO_UNIT, UnitTable, unit_table
@@ -129,9 +131,16 @@ class ProportionalSwap:
         design, selected = self._design(records, draws, progress)
         earlier, before = kept_pairs(design, self.earlier)
         progress("looking for partners", 0.5)
-        outcome = proportional_pairs(design, selected, earlier)
+        outcome, undone = lawful_outcome(
+            design,
+            earlier,
+            lambda design, kept: proportional_pairs(design, selected, kept),
+            lambda pairs: places_exchanged(design.units, pairs, self.carry),
+        )
         check_outcome(design, outcome, self.rate, lambda _: outcome)
-        notes = outcome_notes(design, outcome, self.rate, earlier=before, within=limit(design))
+        notes = outcome_notes(
+            design, outcome, self.rate, earlier=before, within=limit(design), undone=undone
+        )
         return place_changes(
             design,
             outcome,

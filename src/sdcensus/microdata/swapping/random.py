@@ -29,11 +29,13 @@ from sdcensus.microdata.swapping.place_swap import (
     limit,
     outcome_notes,
     place_changes,
+    places_exchanged,
     reworded,
     reworded_facts,
 )
 from sdcensus.microdata.swapping.rate import pairs_for
 from sdcensus.microdata.swapping.risk import NOT_AT_RISK, UnitRisk
+from sdcensus.microdata.swapping.rule_keeping import lawful_outcome
 from sdcensus.microdata.swapping.search import SwapDesign, SwapOutcome
 from sdcensus.microdata.swapping.second_geographies import REDERIVE, check_second_geographies
 from sdcensus.microdata.swapping.units import UnitTable, unit_table
@@ -179,15 +181,27 @@ class RandomSwap:
         earlier, before = kept_pairs(design, self.earlier)
         progress("looking for partners", 0.5)
 
+        allocation, undone = Allocation(self.allocation), 0
+
         def search(wanted: int) -> SwapOutcome:
-            allocation = Allocation(self.allocation)
-            return random_pairs(design, allocation=allocation, wanted=wanted, earlier=earlier)
+            nonlocal undone
+            outcome, undone = lawful_outcome(
+                design,
+                earlier,
+                lambda design, kept: random_pairs(
+                    design, allocation=allocation, wanted=wanted, earlier=kept
+                ),
+                lambda pairs: places_exchanged(design.units, pairs, self.carry),
+            )
+            return outcome
 
         outcome = search(pairs_for(self.rate, design.units.settled, design.draws))
         check_outcome(design, outcome, self.rate, search)
         flagged = design.risk.level != NOT_AT_RISK
         at_risk = replace(outcome, failed=tuple(each[flagged[each]] for each in outcome.failed))
-        notes = outcome_notes(design, at_risk, self.rate, earlier=before, within=limit(design))
+        notes = outcome_notes(
+            design, at_risk, self.rate, earlier=before, within=limit(design), undone=undone
+        )
         return place_changes(
             design,
             outcome,
