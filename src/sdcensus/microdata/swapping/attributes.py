@@ -18,7 +18,7 @@ from sdcensus.microdata.swapping.criteria.attribute_values import (
     check_classes,
     rule_classes,
 )
-from sdcensus.microdata.swapping.earlier import pairs_file
+from sdcensus.microdata.swapping.earlier import SwapPairs, pairs_file
 from sdcensus.microdata.swapping.exchange import exchanged
 from sdcensus.microdata.swapping.facts import foreseen_facts, outcome_facts
 from sdcensus.microdata.swapping.levels import (
@@ -39,11 +39,13 @@ from sdcensus.microdata.swapping.place_swap import (
     check_outcome,
     kept_pairs,
     outcome_notes,
+    reworded_facts,
 )
 from sdcensus.microdata.swapping.profiles import similarity_profiles
 from sdcensus.microdata.swapping.rate import pairs_for
 from sdcensus.microdata.swapping.reach import levels_inside, reach_by_level
 from sdcensus.microdata.swapping.risk import draw_waits, risk_by_rarity, without_risk
+from sdcensus.microdata.swapping.rule_keeping import lawful_outcome
 from sdcensus.microdata.swapping.search import SwapDesign, SwapOutcome, search_pairs
 from sdcensus.microdata.swapping.units import Exclusion, UnitTable, unit_rows, unit_table
 from sdcensus.model.method.parameter import Parameter, ValueKind
@@ -168,21 +170,35 @@ class AttributeSwap:
         units = design.units
         earlier, before = kept_pairs(design, self.earlier)
 
+        variables = attribute_variables(records.schema, self.attributes)
+        undone = 0
+
+        def exchange(pairs: SwapPairs) -> Changes:
+            codes, amounts = exchanged(units, variables, pairs.initiators, pairs.partners)
+            return Changes(codes=codes, amounts=amounts)
+
         def search(wanted: int) -> SwapOutcome:
-            return search_pairs(design, wanted, earlier, progress)
+            nonlocal undone
+            outcome, undone = lawful_outcome(
+                design,
+                earlier,
+                lambda design, kept: search_pairs(design, wanted, kept, progress),
+                exchange,
+            )
+            return outcome
 
         outcome = search(pairs_for(self.rate, units.settled, design.draws))
         check_outcome(design, outcome, self.rate, search)
-        variables = attribute_variables(records.schema, self.attributes)
-        pairs = outcome.pairs
-        codes, amounts = exchanged(units, variables, pairs.initiators, pairs.partners)
-        return Changes(
-            codes=codes,
-            amounts=amounts,
-            figures={"persons exchanged": 2 * len(pairs)},
+        changes = exchange(outcome.pairs)
+        notes = outcome_notes(design, outcome, self.rate, earlier=before, within="", undone=undone)
+        if records.schema.weight(Entity.PERSON) is not None:
+            notes.append(sentence("swap.attribute.weights"))
+        return replace(
+            changes,
+            figures={"persons exchanged": 2 * len(outcome.pairs)},
             facts=_about_attributes(outcome_facts(design, outcome)),
-            files=(pairs_file(units, pairs),),
-            notes=tuple(outcome_notes(design, outcome, self.rate, earlier=before, within="")),
+            files=(pairs_file(units, outcome.pairs),),
+            notes=tuple(notes),
         )
 
     def foresee(
@@ -265,9 +281,5 @@ def _households(units: UnitTable) -> Int64:
 
 def _about_attributes(tables: Iterable[FactTable]) -> tuple[FactTable, ...]:
     """The facts of a swap in which nobody moves."""
-    titles = {"swap-units": sentence("swap.attribute.units")}
-    return tuple(
-        replace(table, title=titles.get(table.name, table.title))
-        for table in tables
-        if table.name != "swap-distance"
-    )
+    kept = [table for table in tables if table.name != "swap-distance"]
+    return reworded_facts(kept, {"swap.titles.units": "swap.attribute.units"})

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from sdcensus.errors import Sentence, SpecError
@@ -127,7 +128,13 @@ def check_outcome(
 
 
 def outcome_notes(
-    design: SwapDesign, outcome: SwapOutcome, rate: float, *, earlier: int, within: str
+    design: SwapDesign,
+    outcome: SwapOutcome,
+    rate: float,
+    *,
+    earlier: int,
+    within: str,
+    undone: int = 0,
 ) -> list[Sentence]:
     """What else the office should know about any swap.
 
@@ -137,6 +144,7 @@ def outcome_notes(
         rate: What was asked for.
         earlier: How many pairs an earlier derivation had.
         within: The region that nobody leaves, if there is one.
+        undone: How many pairs were undone because they would have broken an edit rule.
     """
     units = design.units
     notes = []
@@ -147,11 +155,51 @@ def outcome_notes(
     if failed:
         words = entity_words(units.entity)
         notes.append(sentence("swap.notes.failed", n=failed, units=words))
+    if undone:
+        notes.append(sentence("swap.attribute.undone", n=undone))
     if within:
         notes.append(sentence("swap.notes.within", level=within))
     if earlier > outcome.kept:
         notes.append(sentence("swap.notes.dropped", n=earlier - outcome.kept, all=earlier))
     return notes
+
+
+def reworded(text: Sentence, words: Mapping[str, str]) -> Sentence:
+    """A sentence of swapping as a method says it, for those that say it in words of their own."""
+    key = words.get(text.words)
+    return text if key is None else sentence(key, **text.values)  # type: ignore[arg-type]
+
+
+def reworded_facts(
+    tables: Sequence[FactTable], words: Mapping[str, str], left_out: Collection[str] = ()
+) -> tuple[FactTable, ...]:
+    """Facts of a swap in words of a method.
+
+    Args:
+        tables: The facts.
+        words: Its words, by the keys of those that they replace.
+        left_out: Keys of lines that make no sense for it.
+    """
+    return tuple(
+        replace(
+            table,
+            title=reworded(table.title, words),
+            headings=tuple(reworded(heading, words) for heading in table.headings),
+            rows=tuple(
+                tuple(reworded(fact, words) if isinstance(fact, Sentence) else fact for fact in row)
+                for row in table.rows
+                if not (isinstance(row[0], Sentence) and row[0].words in left_out)
+            ),
+        )
+        for table in tables
+    )
+
+
+def places_exchanged(units: UnitTable, pairs: SwapPairs, carry: Sequence[str]) -> Changes:
+    """Pairs exchange their places and what goes with a place, and nothing is told about it."""
+    first, second = pairs.initiators, pairs.partners
+    codes, amounts = exchanged(units, moving_variables(units, carry), first, second)
+    return Changes(codes=codes, amounts=amounts, links=exchanged_places(units, first, second))
 
 
 def place_changes(
@@ -167,17 +215,19 @@ def place_changes(
     """Pairs exchange their places and what goes with a place; second geographies follow."""
     units, pairs = design.units, outcome.pairs
     moving = moving_variables(units, carry)
-    codes, amounts = exchanged(units, moving, pairs.initiators, pairs.partners)
-    links = exchanged_places(units, pairs.initiators, pairs.partners)
+    moved = places_exchanged(units, pairs, carry)
     followed = follow_places(
         units.store,
-        Changes(codes=codes, links=links),
+        moved,
         carry=[variable.name for variable in moving],
         rederive=rederive,
     )
     remarks = [*notes]
     if _changes_persons(units, pairs):
         remarks.append(sentence("swap.notes.size"))
+    weight = units.store.schema.weight(units.entity)
+    if weight is not None and weight not in moving:
+        remarks.append(sentence("swap.geographies.weights", variable=weight.name))
     words = entity_words(units.entity)
     remarks += [
         sentence("swap.notes.grid", variable=variable.name, units=words)
@@ -185,9 +235,9 @@ def place_changes(
     ]
     tables = outcome_facts(design, outcome) if facts is None else facts
     return Changes(
-        codes={**codes, **followed.codes},
-        amounts=amounts,
-        links=links,
+        codes={**moved.codes, **followed.codes},
+        amounts=moved.amounts,
+        links=moved.links,
         figures={
             f"{units.entity.plural} exchanged": 2 * len(pairs),
             **figures,

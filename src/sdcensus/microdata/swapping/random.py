@@ -15,7 +15,7 @@ from sdcensus.microdata.swapping.criteria.allocation import Allocation, area_sha
 from sdcensus.microdata.swapping.criteria.matching import MEMBERS, large_area, member_design
 from sdcensus.microdata.swapping.criteria.small_cells import in_small_cells
 from sdcensus.microdata.swapping.earlier import SwapPairs, joined
-from sdcensus.microdata.swapping.facts import foreseen_facts
+from sdcensus.microdata.swapping.facts import foreseen_facts, outcome_facts
 from sdcensus.microdata.swapping.levels import numbered
 from sdcensus.microdata.swapping.place_swap import (
     CARRY,
@@ -29,9 +29,13 @@ from sdcensus.microdata.swapping.place_swap import (
     limit,
     outcome_notes,
     place_changes,
+    places_exchanged,
+    reworded,
+    reworded_facts,
 )
 from sdcensus.microdata.swapping.rate import pairs_for
 from sdcensus.microdata.swapping.risk import NOT_AT_RISK, UnitRisk
+from sdcensus.microdata.swapping.rule_keeping import lawful_outcome
 from sdcensus.microdata.swapping.search import SwapDesign, SwapOutcome
 from sdcensus.microdata.swapping.second_geographies import REDERIVE, check_second_geographies
 from sdcensus.microdata.swapping.units import UnitTable, unit_table
@@ -45,6 +49,18 @@ Mask = npt.NDArray[np.bool_]
 
 #: Counters of the draws by which units begin a swap, and by which parts of swaps are rounded.
 _BEGINNING, _SHARING = 22, 23
+#: What it says in words of its own, by what they replace.
+_WORDS = {
+    "swap.sizes.at_risk": "swap.random.flagged",
+    "swap.headings.at_risk": "swap.random.flagged",
+    "swap.headings.level": "swap.random.level",
+    "swap.titles.by-level": "swap.random.by-level",
+    "swap.titles.donors": "swap.random.donors",
+    "swap.titles.failures": "swap.random.failures",
+    "swap.titles.without-partner": "swap.random.without-partner",
+    "swap.notes.failed": "swap.random.failed",
+}
+_LEFT_OUT = ("swap.sizes.minimum",)
 
 
 class Control(StrEnum):
@@ -165,19 +181,35 @@ class RandomSwap:
         earlier, before = kept_pairs(design, self.earlier)
         progress("looking for partners", 0.5)
 
+        allocation, undone = Allocation(self.allocation), 0
+
         def search(wanted: int) -> SwapOutcome:
-            allocation = Allocation(self.allocation)
-            return random_pairs(design, allocation=allocation, wanted=wanted, earlier=earlier)
+            nonlocal undone
+            outcome, undone = lawful_outcome(
+                design,
+                earlier,
+                lambda design, kept: random_pairs(
+                    design, allocation=allocation, wanted=wanted, earlier=kept
+                ),
+                lambda pairs: places_exchanged(design.units, pairs, self.carry),
+            )
+            return outcome
 
         outcome = search(pairs_for(self.rate, design.units.settled, design.draws))
         check_outcome(design, outcome, self.rate, search)
+        flagged = design.risk.level != NOT_AT_RISK
+        at_risk = replace(outcome, failed=tuple(each[flagged[each]] for each in outcome.failed))
+        notes = outcome_notes(
+            design, at_risk, self.rate, earlier=before, within=limit(design), undone=undone
+        )
         return place_changes(
             design,
             outcome,
             carry=self.carry,
             rederive=self.rederive,
             figures={},
-            notes=outcome_notes(design, outcome, self.rate, earlier=before, within=limit(design)),
+            facts=reworded_facts(outcome_facts(design, outcome), _WORDS, _LEFT_OUT),
+            notes=[reworded(note, _WORDS) for note in notes],
         )
 
     def foresee(
@@ -185,7 +217,8 @@ class RandomSwap:
     ) -> tuple[FactTable, ...]:
         """Households in small cells, and partners who are there."""
         design = self._design(records, draws, progress)
-        return foreseen_facts(design, pairs_for(self.rate, design.units.settled, design.draws))
+        wanted = pairs_for(self.rate, design.units.settled, design.draws)
+        return reworded_facts(foreseen_facts(design, wanted), _WORDS, _LEFT_OUT)
 
     def _design(self, records: CensusStore, draws: Draws | None, progress: Progress) -> SwapDesign:
         assert draws is not None
@@ -246,7 +279,8 @@ def random_pairs(
         for pairs in rounds:
             failed[pairs.failed] = True
     lasting = np.flatnonzero(failed & ~used)
-    return SwapOutcome(joined(parts), len(earlier), (lasting,), 0, wanted)
+    passed = int((~flagged[lasting]).sum())
+    return SwapOutcome(joined(parts), len(earlier), (lasting,), passed, wanted)
 
 
 def _groups(

@@ -28,6 +28,7 @@ from sdcensus.microdata.swapping.place_swap import (
     kept_pairs,
     outcome_notes,
     place_changes,
+    places_exchanged,
 )
 from sdcensus.microdata.swapping.profiles import PERSONS, similarity_profiles
 from sdcensus.microdata.swapping.rate import pairs_for
@@ -39,6 +40,7 @@ from sdcensus.microdata.swapping.risk import (
     risk_by_rarity,
     without_risk,
 )
+from sdcensus.microdata.swapping.rule_keeping import lawful_outcome
 from sdcensus.microdata.swapping.search import (
     SwapDesign,
     SwapOutcome,
@@ -171,8 +173,17 @@ class TargetedSwap:
         units = design.units
         kept, before = kept_pairs(design, self.earlier)
 
+        undone = 0
+
         def search(wanted: int) -> SwapOutcome:
-            return search_pairs(design, wanted, kept, progress)
+            nonlocal undone
+            outcome, undone = lawful_outcome(
+                design,
+                kept,
+                lambda design, kept: search_pairs(design, wanted, kept, progress),
+                lambda pairs: places_exchanged(units, pairs, self.carry),
+            )
+            return outcome
 
         outcome = search(pairs_for(self.rate, units.settled, draws))
         check_outcome(design, outcome, self.rate, search)
@@ -187,7 +198,9 @@ class TargetedSwap:
                 f"{kind} at risk": sum(at.size for at in at_risk_by_level(design)),
                 f"{kind} at risk without a partner": sum(failed.size for failed in outcome.failed),
             },
-            notes=outcome_notes(design, outcome, self.rate, earlier=before, within=self.within),
+            notes=outcome_notes(
+                design, outcome, self.rate, earlier=before, within=self.within, undone=undone
+            ),
         )
 
     def _design(self, records: CensusStore, draws: Draws, progress: Progress) -> SwapDesign:

@@ -103,7 +103,7 @@ def rule_classes(units: UnitTable, attributes: Sequence[Variable]) -> tuple[Int6
     columns: list[Integers] = []
     breaking = np.zeros(len(units), dtype=bool)
     for rule in schema.impossible:
-        if getattr(rule, "relation", None) is not None:  # it takes another record to break it
+        if rule.relation is not None:  # it takes another record to break it
             continue
         universe = universe_of(rule.when, schema)
         if not names & {variable.name for variable in universe.variables}:

@@ -1,0 +1,80 @@
+"""Exchanges that keep the edit rules: who would break one looks for the next partner."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from sdcensus.microdata.derived_store import DerivedRecords
+from sdcensus.microdata.edit_rules import NewViolations, new_violations
+from sdcensus.microdata.method import Changes
+from sdcensus.microdata.swapping.earlier import SwapPairs
+from sdcensus.microdata.swapping.search import SwapDesign, SwapOutcome
+from sdcensus.microdata.swapping.units import NO_UNIT, UnitTable
+
+Mask = npt.NDArray[np.bool_]
+
+#: How often those look again whose exchange would break a rule.
+_ATTEMPTS = 4
+
+
+def lawful_outcome(
+    design: SwapDesign,
+    earlier: SwapPairs,
+    search: Callable[[SwapDesign, SwapPairs], SwapOutcome],
+    exchange: Callable[[SwapPairs], Changes],
+) -> tuple[SwapOutcome, int]:
+    """Pairs whose exchange breaks no edit rule, alone or together with other records.
+
+    Pairs that would break one are undone. Who began them looks for another partner among those who
+    are left, a few times; whoever still finds none that fits stays as it is.
+
+    Args:
+        design: Who may exchange something with whom.
+        earlier: Pairs that are kept if they break no rule.
+        search: Finds pairs beside those that are kept.
+        exchange: What pairs change in the store.
+
+    Returns:
+        The outcome, and how many pairs were undone.
+    """
+    units, kept, undone = design.units, earlier, 0
+    outcome = search(design, kept)
+    if not units.store.schema.impossible:
+        return outcome, 0
+    for attempt in range(_ATTEMPTS):
+        pairs = outcome.pairs
+        derived = DerivedRecords(units.store, exchange(pairs))
+        breaking = _breaking(units, new_violations(derived))
+        broken = breaking[pairs.initiators] | breaking[pairs.partners]
+        earlier = earlier.chosen(~(breaking[earlier.initiators] | breaking[earlier.partners]))
+        if not broken.any():
+            break
+        undone += int(broken.sum())
+        kept = pairs.chosen(~broken)
+        left = pairs.initiators[broken]
+        if attempt == _ATTEMPTS - 1:
+            return replace(outcome, pairs=kept, kept=len(earlier), wanted=len(kept)), undone
+        movable = design.units.movable.copy()
+        movable[pairs.partners[broken]] = False
+        movable[left] = units.movable[left]
+        design = replace(design, units=replace(design.units, movable=movable))
+        outcome = search(design, kept)
+    return replace(outcome, kept=len(earlier)), undone
+
+
+def _breaking(units: UnitTable, violations: Iterable[NewViolations]) -> Mask:
+    """The units of records that break a rule, or with which others break it."""
+    breaking = np.zeros(len(units), dtype=bool)
+    for new in violations:
+        entity = new.rule.entity
+        if units.store.schema.path(entity, units.entity) is None:
+            continue  # about what holds the units; whoever writes the store refuses it
+        number = units.number_of(entity)
+        for rows in (new.rows, new.others):
+            if rows is not None:
+                breaking[number[rows][number[rows] != NO_UNIT]] = True
+    return breaking
