@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from sdcensus.errors import SdcensusError
-from sdcensus.microdata.swapping.members import combination_counts, compositions, groups_of
-from sdcensus.microdata.swapping.small_cells import in_small_cells
+from sdcensus.microdata.swapping.criteria.members import combination_counts, compositions, groups_of
+from sdcensus.microdata.swapping.criteria.small_cells import in_small_cells
 from sdcensus.microdata.swapping.units import unit_table
 from sdcensus.store.census_store import CensusStore
 from tests.microdata.settlement import settlement
@@ -59,7 +59,7 @@ def test_equal_numbers_mean_equally_many_members_of_each_kind(
 
 def test_people_in_dwellings_count_for_the_dwelling(tmp_path: Path) -> None:
     store = settlement(tmp_path / "a", 3)
-    units = unit_table(store)
+    units = unit_table(store, of="dwellings")
     number = compositions(units, ("sex",))
     sizes = units.sizes()
     assert units.entity.value == "dwelling"
