@@ -206,7 +206,8 @@ def check_second_geographies(
         if known[name].level is None:
             raise SpecError(
                 f"The codes of {name!r} name no areas of {main.name!r}, so it cannot be re-derived"
-                " when the area changes. Carry it along instead: --carry " + name + "."
+                " when the area changes. Leave it out of --rederive; if it describes the units that"
+                f" move, it can go with the place: --carry {name}."
             )
         if main.entity not in schema.lineage(variable.entity):
             raise SpecError(
