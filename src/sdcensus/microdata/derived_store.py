@@ -185,7 +185,7 @@ def write_derived(
     work = [(entity, name) for entity in kinds for name in derived.columns(entity)]
     for entity in store.manifest.rows:
         writer.add_entity(entity, int(derived.order[entity].size))
-    _write_columns(derived, writer, work, progress)
+    write_columns(derived, writer, work, progress)
     manifest = writer.describe(
         derived.schema,
         secret_id=store.manifest.secret_id,
@@ -196,7 +196,7 @@ def write_derived(
     return manifest
 
 
-def _write_columns(
+def write_columns(
     derived: DerivedRecords,
     writer: StoreWriter,
     work: Sequence[tuple[Entity, str]],
