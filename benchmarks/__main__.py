@@ -22,6 +22,7 @@ from benchmarks import (
     study,
     swap,
     tabulate,
+    weights,
 )
 from benchmarks.measure import REPOSITORY, Line, machine
 
@@ -72,6 +73,10 @@ def sections(folder: Path, *, small: bool) -> dict[str, Section]:
         "pram": (
             f"PRAM of three variables, {millions}",
             lambda: pram.measure(folder, sizes[-1]),
+        ),
+        "weights": (
+            "Perturbation weights, against a copy of the changed column",
+            lambda: weights.measure(folder, sizes),
         ),
         "publish": ("The European programme", lambda: publish.measure(folder, sizes)),
         "swap": (

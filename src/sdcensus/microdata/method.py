@@ -120,6 +120,9 @@ class Changes(Confidential):
             the area of that dwelling, and its persons have it too.
         added: Variables that the store does not have yet, such as a weight, with the fixed-point
             value of each record of their kind.
+        imputed: The rows whose value was imputed by the method, by variable. The flag of a variable
+            that has one in the store is set; the office's list names them all.
+        weights_only: Whether nothing but weighted counts may be published from now on.
         figures: What the method tells the office about its work, as counts by name.
         facts: The same as tables, for the console and the report.
         files: What the office keeps beside the store.
@@ -132,6 +135,8 @@ class Changes(Confidential):
     amounts: Mapping[str, NewValues] = field(default_factory=dict)
     links: Mapping[tuple[Entity, Entity], NewValues] = field(default_factory=dict)
     added: tuple[tuple[Variable, Integers], ...] = ()
+    imputed: Mapping[str, Rows] = field(default_factory=dict)
+    weights_only: bool = False
     figures: Mapping[str, int] = field(default_factory=dict)
     facts: tuple[FactTable, ...] = ()
     files: tuple[OfficeFile, ...] = ()
@@ -233,7 +238,7 @@ class Draws(Confidential):
         if len(counters) == 1 and not isinstance(counters[0], np.ndarray):
             return siphash24_of_records(self._key(), digests, int(counters[0]))
         columns = [digests, *(np.broadcast_to(np.uint64(each), digests.shape) for each in counters)]
-        return siphash24(self._key(), np.stack(columns, axis=1).astype(np.uint64))
+        return siphash24(self._key(), np.stack(columns, axis=1).astype(np.uint64, copy=False))
 
 
 @runtime_checkable
