@@ -91,7 +91,12 @@ def _command(method: Declaration) -> Callable[..., None]:
 
     def run(**given: Any) -> None:
         common = {name: given.pop(name) for name in ("store", *_COMMON)}
-        said = {name: value for name, value in given.items() if value not in (None, False, [])}
+        # A rate of 0 is something that was said; only what equals nothing by identity is not.
+        said = {
+            name: value
+            for name, value in given.items()
+            if value is not None and value is not False and value != []
+        }
         _run(method.name, said, **common)
 
     common = [
