@@ -28,7 +28,8 @@ from sdcensus.report.study.results import Study
 from sdcensus.report.study.rows import sheets
 from sdcensus.report.study.words import lead, say
 from sdcensus.session.census.census import load, open_store
-from sdcensus.session.study.study import compare, scheme_candidates
+from sdcensus.session.study.candidates import scheme_candidates
+from sdcensus.session.study.study import compare
 from sdcensus.session.study.tables import prefixes
 from sdcensus.store.owner_only import is_owner_only
 from sdcensus.testing.island import SECRET, island

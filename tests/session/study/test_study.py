@@ -32,8 +32,10 @@ from sdcensus.report.study.results import Candidate, Study
 from sdcensus.report.study.words import Verdict, lead, reasons, scope, sentences, verdict, verdicts
 from sdcensus.risk.composite import composite_risk_of
 from sdcensus.session.census.census import Census, load, open_store
+from sdcensus.session.study.candidates import scheme_candidates
 from sdcensus.session.study.cells import profile, worst
-from sdcensus.session.study.study import compare, interior_sums, scheme_candidates, totals_of
+from sdcensus.session.study.measuring import interior_sums, totals_of
+from sdcensus.session.study.study import compare
 from sdcensus.session.study.tables import (
     cubes_of,
     listed_tables,

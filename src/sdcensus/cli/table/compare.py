@@ -130,8 +130,8 @@ def compare(
     from sdcensus.report.study.files import check_study_target, write_study
     from sdcensus.report.study.words import say
     from sdcensus.session.census.census import find_secret, open_store
-    from sdcensus.session.study.study import compare as run, scheme_candidates
-    from sdcensus.session.study.tables import method_candidates
+    from sdcensus.session.study.candidates import method_candidates, scheme_candidates
+    from sdcensus.session.study.study import compare as run
 
     output = Output(quiet=quiet)
     check_study_target(out)

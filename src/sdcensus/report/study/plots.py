@@ -161,6 +161,7 @@ _FORMS = {
     Verdict.LEAKS: ("circle", STRONG, PAPER),
     Verdict.HOLDS: ("circle", STRONG, STRONG),
     Verdict.UNKNOWN: ("circle", SOFT, SOFT),
+    Verdict.UNJUDGED: ("square", STRONG, PAPER),
 }
 
 

@@ -27,6 +27,7 @@ class Verdict(StrEnum):
     LEAKS = "leaks a little"
     HOLDS = "holds"
     UNKNOWN = "has nothing to protect"
+    UNJUDGED = "is not judged by sums"
 
 
 def verdict(results: Sequence[StudyResult]) -> Verdict:
@@ -34,7 +35,8 @@ def verdict(results: Sequence[StudyResult]) -> Verdict:
     shares = [share for result in results for share in (result.share, result.small_share)]
     known = [share for share in shares if share is not None]
     if not known:
-        return Verdict.UNKNOWN
+        changed = any(result.disclosed is None for result in results)
+        return Verdict.UNJUDGED if changed else Verdict.UNKNOWN
     most = max(known)
     if most >= FALLS_FROM:
         return Verdict.FALLS
@@ -267,7 +269,7 @@ def _of(study: Study, name: str) -> list[StudyResult]:
 
 
 def _given_away(study: Study, name: str) -> str:
-    cells = sum(study_result.disclosed for study_result in _of(study, name))
+    cells = sum(study_result.disclosed or 0 for study_result in _of(study, name))
     return number_text(cells, study.language) if cells else say(study, "none")
 
 

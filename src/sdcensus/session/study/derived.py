@@ -1,0 +1,169 @@
+"""Tables of records that a pre-tabular method changed, beside those of the original records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sdcensus.errors import SpecError
+from sdcensus.kernels.cells.tabulate import weighted_counts
+from sdcensus.model.confidential import Confidential
+from sdcensus.model.cube.ancestors import ancestry_of
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.published.table import Table
+from sdcensus.model.secret import Secret
+from sdcensus.model.spec.table_spec import Measure, TableSpec
+from sdcensus.report.study.results import Candidate
+from sdcensus.session.census.census import Census
+from sdcensus.session.derive.step import step_from_text
+from sdcensus.session.protect.smallest_group import GroupRule
+from sdcensus.session.study.measuring import Counted
+from sdcensus.session.study.records import untouched_by_cell, weight_changed
+from sdcensus.session.study.tables import cubes_of
+from sdcensus.store.census_store import CensusStore
+
+Int64 = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Records(Confidential):
+    """The records that are tabulated for some methods of a study.
+
+    Attributes:
+        census: The census that is counted: the original one, or a derived one in memory.
+        specs: The tables, as they are counted; weighted where the method gives weights.
+        cubes: What is counted.
+        untouched: Of each interior cell of the original how many records are neither perturbed
+            nor imputed; ``None`` where that is not known.
+    """
+
+    census: Census | None
+    specs: tuple[TableSpec, ...]
+    cubes: tuple[Cube, ...]
+    untouched: tuple[Int64, ...] | None
+
+    def __repr__(self) -> str:
+        return f"<Records of {len(self.specs)} tables: confidential>"
+
+    def given(self, at: int, plain: TableSpec) -> Counted | None:
+        """What a method is given of a table; ``None`` where its records are not at hand."""
+        if self.untouched is None:
+            return None
+        counts = as_counted(self.cubes[at])
+        if self.cubes[at].spec.shape != plain.shape:
+            counts = ancestry_of(plain).cut(counts)
+        return Counted(counts, self.untouched[at])
+
+    def protect(
+        self, plain: TableSpec, counted: Cube, candidate: Candidate, rule: GroupRule
+    ) -> Table:
+        """What a method publishes of a table.
+
+        Args:
+            plain: The table.
+            counted: Its counts and keys, with ancestors where the rule needs them.
+            candidate: The method.
+            rule: The rule of the smallest group.
+        """
+        method = candidate.method
+        if method is None:
+            if rule:
+                raise SpecError(
+                    "The rule of the smallest group needs a method with a limit for every number."
+                    ' Add one behind the change of records, such as "| cell-key", or leave'
+                    " --smallest-group away."
+                )
+            return Table(plain, as_counted(counted))
+        if rule and self.census is not None:
+            asked = plain.measured(counted.spec.measure, self.census.schema)
+            protected = rule.protect(asked, method, self.census.tabulate, counted=counted)
+        else:
+            protected = method.protect(counted)
+        table = protected.table.held_for("comparing methods")
+        return table if table.spec is plain else Table(plain, table.published, table.flags)
+
+
+def as_counted(cube: Cube) -> Int64:
+    """The counts of a cube, or its weighted counts, as they are published without noise."""
+    if cube.spec.measure is Measure.COUNT:
+        return cube.count.copy()
+    assert cube.weight is not None  # a weighted cube has weights
+    decimals = cube.spec.weight_decimals
+    return weighted_counts(cube.count, cube.count, cube.weight, decimals=decimals)
+
+
+def original_records(
+    census: Census, specs: Sequence[TableSpec], cubes: Sequence[Cube], plain: Sequence[TableSpec]
+) -> Records:
+    """The original records, counted already.
+
+    Args:
+        census: The census.
+        specs: The tables as they are counted, with ancestors where a rule needs them.
+        cubes: What is counted.
+        plain: The tables alone.
+    """
+    store = census.kept_store
+    untouched = None if store is None else tuple(untouched_by_cell(store, one) for one in plain)
+    return Records(census, tuple(specs), tuple(cubes), untouched)
+
+
+def derived_records(
+    census: Census,
+    texts: Sequence[str],
+    specs: Sequence[TableSpec],
+    plain: Sequence[TableSpec],
+    *,
+    secret: Secret | None,
+    progress: Progress = no_progress,
+) -> Records:
+    """What pre-tabular methods make of the records, counted.
+
+    Args:
+        census: The original census.
+        texts: The methods in their order, each as it is written in one line.
+        specs: The tables as they are counted.
+        plain: The tables alone.
+        secret: The office secret.
+        progress: Told how far it is.
+    """
+    store = census.store
+    derived, trial = store, census
+    for text in texts:
+        trial = step_from_text(derived, text, secret=secret).trial(progress)
+        derived = trial.store
+    counted = tuple(_as_published(spec, store, derived) for spec in specs)
+    if any(spec.measure is Measure.WEIGHTED for spec in counted):
+        _check_plain_weights(census, specs)
+    return Records(
+        trial,
+        counted,
+        cubes_of(trial, counted),
+        tuple(untouched_by_cell(store, spec, derived) for spec in plain),
+    )
+
+
+def _as_published(spec: TableSpec, store: CensusStore, derived: CensusStore) -> TableSpec:
+    """The table of a derived store: weighted where the method changed weights."""
+    if not weight_changed(store, derived, spec.of).any():
+        return spec
+    return spec.measured(Measure.WEIGHTED, derived.schema)
+
+
+def _check_plain_weights(census: Census, specs: Sequence[TableSpec]) -> None:
+    """Weighted counts can be compared with counts only if a record stood for one before."""
+    store = census.store
+    for of in dict.fromkeys(spec.of for spec in specs):
+        weight = census.schema.weight(of)
+        if weight is None:
+            continue
+        if (store.values(of, weight)[0 : store.rows(of)] != 10**weight.decimals).any():
+            raise SpecError(
+                f"The {of.plural} of this census have weights of their own, and a study compares"
+                " counts of records: weights that a method multiplies cannot be compared with"
+                " them. Compare other methods, or load the census without its weights."
+            )
