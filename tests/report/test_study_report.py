@@ -21,8 +21,9 @@ from sdcensus.model.vocabulary import NoiseDraw
 from sdcensus.report.charts import as_svg
 from sdcensus.report.page import RUNNING_STAMP
 from sdcensus.report.study.files import as_csv, check_study_target, write_study
+from sdcensus.report.study.maps import disclosure_map, risk_map
 from sdcensus.report.study.page import page
-from sdcensus.report.study.plots import changes, disclosure_map, risk_map
+from sdcensus.report.study.plots import changes
 from sdcensus.report.study.published import published, published_for
 from sdcensus.report.study.results import Study
 from sdcensus.report.study.rows import sheets

@@ -9,6 +9,8 @@ from sdcensus.model.quantities import number_text, share_text, written_as
 from sdcensus.model.sentences import Value, in_language, speak
 from sdcensus.model.spec.headings import entity_text, joined
 from sdcensus.model.vocabulary import NoiseDraw
+from sdcensus.report.study.frontier import frontier_of
+from sdcensus.report.study.order import agreement_of_all, agreements
 from sdcensus.report.study.published import Published
 from sdcensus.report.study.results import Study, StudyResult, StudyTable
 
@@ -81,12 +83,13 @@ def sentences(study: Study, published: Published | None = None) -> list[tuple[st
     """The findings, each with a word or two to begin with."""
     conclusions = [(say(study, "find.scope"), scope(study))]
     conclusions += _by_verdict(study)
+    conclusions += _unjudged(study)
+    conclusions += _grid(study)
     conclusions += _cost(study)
     conclusions += _draws(study)
     conclusions += _design(study)
     if published is not None:
-        beside = say(study, "said.beside", country=published.country)
-        conclusions.append((say(study, "find.beside"), beside))
+        conclusions += _beside_printed(study, published)
     return conclusions
 
 
@@ -100,7 +103,9 @@ def scope(study: Study) -> str:
 
 def lead(study: Study) -> str:
     """The whole study in two or three sentences."""
-    every = verdicts(study)
+    every = {name: kind for name, kind in verdicts(study).items() if name not in _points(study)}
+    if not every or all(kind is Verdict.UNJUDGED for kind in every.values()):
+        return " ".join(text for _, text in (*_unjudged(study), *_grid(study)))
     falls = [name for name, verdict in every.items() if verdict is Verdict.FALLS]
     leaks = [name for name, verdict in every.items() if verdict is Verdict.LEAKS]
     holds = [name for name, verdict in every.items() if verdict is Verdict.HOLDS]
@@ -132,7 +137,7 @@ def _about(study: Study, key: str, names: Sequence[str]) -> str:
 
 
 def _by_verdict(study: Study) -> list[tuple[str, str]]:
-    every = verdicts(study)
+    every = {name: kind for name, kind in verdicts(study).items() if name not in _points(study)}
     conclusions = []
     for name in (name for name, kind in every.items() if kind is Verdict.FALLS):
         table, result = _worst(study, name)
@@ -157,6 +162,83 @@ def _by_verdict(study: Study) -> list[tuple[str, str]]:
             text = say(study, "said.some_narrowed", parts=", ".join(clauses))
         conclusions.append((_about(study, "find.holds", holding), text))
     return conclusions
+
+
+def _beside_printed(study: Study, published: Published) -> list[tuple[str, str]]:
+    text = say(study, "said.beside", country=published.country)
+    if published.lettered:
+        text = say(study, "said.beside_ons")
+    same, pairs = agreement_of_all(agreements(study, published))
+    if pairs:
+        text += " " + say(study, "said.order", n=same, all=pairs)
+    return [(say(study, "find.beside"), text)]
+
+
+def _points(study: Study) -> frozenset[str]:
+    """The names of the points of a grid, which are told together."""
+    return frozenset(one.name for one in study.candidates if one.point is not None)
+
+
+def _unjudged(study: Study) -> list[tuple[str, str]]:
+    """Methods that change records: sums do not judge them, and what they publish does."""
+    names = [
+        name
+        for name, kind in verdicts(study).items()
+        if kind is Verdict.UNJUDGED and name not in _points(study)
+    ]
+    parts = []
+    for name in names:
+        shares = [
+            (result.further.claims_right, table)
+            for table in study.tables
+            for result in study.mains(table)
+            if result.candidate.name == name
+            and result.further is not None
+            and result.further.claims_right is not None
+        ]
+        if shares:
+            most, table = max(shares, key=lambda pair: pair[0])
+            share = share_text(most, study.language, digits=2)
+            part = say(study, "said.claims", name=name, share=share, table=called(study, table))
+            parts.append(part)
+    if not names:
+        return []
+    text = say(study, "said.unjudged")
+    if parts:
+        text += " " + say(study, "said.claims_most", parts="; ".join(parts))
+    return [(say(study, "find.unjudged"), text)]
+
+
+def _grid(study: Study) -> list[tuple[str, str]]:
+    """The points of a grid: how many of them fall and hold, and which are on the frontier."""
+    points = _points(study)
+    if not points:
+        return []
+    kinds = [kind for name, kind in verdicts(study).items() if name in points]
+    table = study.tables[-1]
+    best = [
+        result.candidate.name
+        for result in study.mains(table)
+        if result.candidate.title in frontier_of(study, table)
+    ]
+    counts = {
+        kind.name.lower(): kinds.count(kind)
+        for kind in (Verdict.FALLS, Verdict.LEAKS, Verdict.HOLDS, Verdict.UNJUDGED)
+    }
+    text = say(study, "said.grid", n=len(points), **counts)
+    if best:
+        first = joined(best[:_MOST_NAMED], study.language)
+        more = len(best) - _MOST_NAMED
+        if more > 0:
+            first = say(study, "said.and_more", names=first, n=more)
+        text += " " + say(study, "said.frontier", names=first, table=called(study, table))
+    if study.left_out:
+        text += " " + say(study, "said.left_out", n=len(study.left_out))
+    return [(say(study, "find.grid"), text)]
+
+
+#: Points of a frontier that a sentence names.
+_MOST_NAMED = 6
 
 
 def _cost(study: Study) -> list[tuple[str, str]]:

@@ -261,7 +261,10 @@ _NAMED_WAYS = 5
 
 def _names(specs: Sequence[TableSpec]) -> list[Sentence]:
     """Tables by their number of axes, with a number where that does not tell them apart."""
-    ways = [_way(len(spec.axes)) for spec in specs]
+    ways = [
+        sentence("study.ways.lettered", name=spec.name) if spec.name else _way(len(spec.axes))
+        for spec in specs
+    ]
     return [
         way
         if ways.count(way) == 1
