@@ -10,11 +10,16 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.kernels.cells.tabulate import weighted_counts
+from sdcensus.microdata.derived_store import DerivedRecords
+from sdcensus.microdata.derived_view import DerivedView
+from sdcensus.microdata.method import Changes, NewValues
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.ancestors import ancestry_of
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.published.provenance import Derivation
 from sdcensus.model.published.table import Table
+from sdcensus.model.schema.variable import Role
 from sdcensus.model.secret import Secret
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.report.study.results import Candidate
@@ -131,14 +136,12 @@ def derived_records(
         secret: The office secret.
         progress: Told how far it is.
     """
-    store = census.store
-    derived, trial = store, census
+    store = derived = with_unit_weights(census.store)
+    trial = census
     for text in texts:
         trial = step_from_text(derived, text, secret=secret).trial(progress)
         derived = trial.store
     counted = tuple(_as_published(spec, store, derived) for spec in specs)
-    if any(spec.measure is Measure.WEIGHTED for spec in counted):
-        _check_plain_weights(census, specs)
     return Records(
         trial,
         counted,
@@ -154,16 +157,26 @@ def _as_published(spec: TableSpec, store: CensusStore, derived: CensusStore) -> 
     return spec.measured(Measure.WEIGHTED, derived.schema)
 
 
-def _check_plain_weights(census: Census, specs: Sequence[TableSpec]) -> None:
-    """Weighted counts can be compared with counts only if a record stood for one before."""
-    store = census.store
-    for of in dict.fromkeys(spec.of for spec in specs):
-        weight = census.schema.weight(of)
-        if weight is None:
-            continue
-        if (store.values(of, weight)[0 : store.rows(of)] != 10**weight.decimals).any():
-            raise SpecError(
-                f"The {of.plural} of this census have weights of their own, and a study compares"
-                " counts of records: weights that a method multiplies cannot be compared with"
-                " them. Compare other methods, or load the census without its weights."
-            )
+def with_unit_weights(store: CensusStore) -> CensusStore:
+    """The same records with weights of one, in memory.
+
+    A study compares counts of records. What a method does to weights is seen by what it makes of
+    weights of one: counts of records under the weights that it multiplies with.
+    """
+    amounts = {}
+    for variable in store.schema.variables:
+        if variable.role is Role.WEIGHT:
+            rows = np.arange(store.rows(variable.entity), dtype=np.int64)
+            ones = np.full(rows.size, 10**variable.decimals, dtype=np.int64)
+            amounts[variable.name] = NewValues(rows, ones)
+    if not amounts:
+        return store
+    manifest = store.manifest
+    step = Derivation(
+        parent=manifest.data_version,
+        method="unit-weights",
+        method_version="1",
+        fingerprint="",
+        secret_id=manifest.secret_id,
+    )
+    return DerivedView(DerivedRecords(store, Changes(amounts=amounts)), step)
