@@ -355,13 +355,14 @@ def _say(output: Output, study: Study, took: float) -> None:
         title += ", " + say(study, "facts.by_draw", draw=drawn(study, study.main))
     output.say(f"\n{by_axes(study, table)} ({title})", style="bold")
     shown = plain_table()
-    shown.add_column(say(study, "head.method"))
+    method = say(study, "head.method")
+    shown.add_column(f"{method}: {study.grid_names}" if study.has_grid else method)
     for name in ("given_away", "of_small", "risk_printed", "change_printed", "hellinger"):
         shown.add_column(say(study, f"head.{name}"), justify="right")
     for main in shown_results(study, table):
         utility = main.utility
         shown.add_row(
-            main.candidate.name,
+            main.candidate.label,
             share_text(main.share, language, digits=2),
             share_text(main.small_share, language, digits=2),
             *(

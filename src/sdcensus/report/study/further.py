@@ -25,9 +25,11 @@ def further(study: Study) -> Html:
         picked = [at for at, result in enumerate(results) if result.candidate.title in best]
         head = heads(study, "method", *_HEADS, "frontier")
         caption = _caption(study, table, len(results))
-        content = shell.table(caption, head, rows, picked=picked)
+        content = shell.table(caption, head, rows, picked=picked, wrapped=study.has_long_names)
         parts.append(shell.section(titled(study, table), content, level=3))
     words = [say(study, "page.further")]
+    if study.has_grid:
+        words.append(say(study, "page.values", names=study.grid_names))
     if study.changes_records:
         words.append(say(study, "page.changed_records"))
     return shell.section(say(study, "section.further"), " ".join(words), *parts, *_left_out(study))
@@ -47,7 +49,7 @@ def rest_words(study: Study, rest: int) -> str:
 def _row(study: Study, result: StudyResult, best: bool) -> list[PageCell | str]:
     figures = further_figures(result)
     return [
-        result.candidate.name,
+        result.candidate.label,
         *(_percent(study, figures[name]) for name in FURTHER),
         _MARK if best else "",
     ]

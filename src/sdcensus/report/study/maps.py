@@ -80,7 +80,7 @@ def disclosure_map(study: Study, table: StudyTable) -> Plot | None:
         return None
     small = any(result.small_share is not None for result in study.mains(table))
     what = say(study, "plot.small" if small else "plot.cells")
-    return _map(study, table, marks, what, from_zero=True, frontier=False)
+    return _map(study, table, marks, what, from_zero=True, frontier=study.has_long_names)
 
 
 def untouched_map(study: Study, table: StudyTable) -> Plot | None:
@@ -130,7 +130,8 @@ def _map(
     across = _span([mark.x for mark in marks], from_zero=False)
     up = _span([mark.y for mark in marks], from_zero=from_zero)
     many = frontier and (len(marks) > _NAMED or study.has_grid)
-    frame = _Frame(760, 340, across, up) if many else _Frame(370, 210, across, up)
+    wide = many or (frontier and study.has_long_names)
+    frame = _Frame(760, 340, across, up) if wide else _Frame(370, 210, across, up)
     digits = max(0, -math.floor(math.log10((up[1] - up[0]) / 4)))
     x = (
         alt.X("x:Q")

@@ -204,7 +204,8 @@ def _maps(study: Study) -> Html:
         words.append(say(study, "page.squares"))
     if study.has_grid:
         words.append(say(study, "page.points"))
-    placed = figures if study.has_grid else [shell.side_by_side(*figures)]
+    wide = study.has_grid or study.has_long_names
+    placed = figures if wide else [shell.side_by_side(*figures)]
     return shell.section(_title(study, "maps"), " ".join(words), *placed)
 
 
@@ -251,6 +252,7 @@ def _methods(study: Study) -> Html:
                     heads(study, *_HEAD),
                     rows,
                     picked=holding,
+                    wrapped=study.has_long_names,
                 ),
                 level=3,
             )
@@ -258,13 +260,15 @@ def _methods(study: Study) -> Html:
     words = say(study, "page.methods")
     if study.main is not None:
         words = say(study, "page.methods_drawn", draw=drawn(study, study.main))
+    if study.has_grid:
+        words += " " + say(study, "page.values", names=study.grid_names)
     return shell.section(_title(study, "methods"), words, *parts)
 
 
 def _method_row(study: Study, result: StudyResult) -> list[PageCell | str]:
     figures = measures(result)
     return [
-        result.candidate.name,
+        result.candidate.label,
         _given(study, result.share),
         figure(study, figures["R"], 3),
         figure(study, figures["mean_absolute_distance"], 2),
@@ -350,12 +354,12 @@ def _cells(study: Study) -> Html:
     table = study.tables[-1]
     name = called(study, table)
     changed = [
-        (main.candidate.name, *_cell(study, cell))
+        (main.candidate.label, *_cell(study, cell))
         for main in shown_results(study, table)
         for cell in main.worst[:1]
     ]
     given_away = [
-        (main.candidate.name, *_cell(study, cell), _possible(study, cell))
+        (main.candidate.label, *_cell(study, cell), _possible(study, cell))
         for main in shown_results(study, table)
         for cell in main.given_away[:2]
     ]

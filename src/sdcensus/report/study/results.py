@@ -23,6 +23,8 @@ Float64 = npt.NDArray[np.float64]
 
 #: Small counts are looked at apart: a one cannot shrink by two.
 GROUPS = ("1", "2", "3 and more")
+#: A name of more letters needs room of its own.
+LONG_NAME = 24
 
 
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)
@@ -111,6 +113,14 @@ class Candidate(Confidential):
 
     def __repr__(self) -> str:
         return f"<Candidate {self.title}: confidential parameters>"
+
+    @property
+    def label(self) -> str:
+        """Its name where there is little room: the number and the values of a point."""
+        if self.point is None:
+            return self.name
+        number, *settings = self.name.split(" ")
+        return " · ".join([number, *(word.partition("=")[2] or word for word in settings)])
 
     @property
     def title(self) -> str:
@@ -312,6 +322,20 @@ class Study(Confidential):
     def has_grid(self) -> bool:
         """Whether methods of the study are points of a grid."""
         return any(candidate.point is not None for candidate in self.candidates)
+
+    @property
+    def grid_names(self) -> str:
+        """The parameters of a grid in the order of their values; empty without one."""
+        for candidate in self.candidates:
+            if candidate.point is not None:
+                words = [word for word in candidate.name.split(" ") if "=" in word]
+                return " · ".join(word.partition("=")[0] for word in words)
+        return ""
+
+    @property
+    def has_long_names(self) -> bool:
+        """Whether names of methods take more room than a column has."""
+        return any(len(candidate.label) > LONG_NAME for candidate in self.candidates)
 
     @property
     def changes_records(self) -> bool:

@@ -216,10 +216,11 @@ def _grid(study: Study) -> list[tuple[str, str]]:
         return []
     kinds = [kind for name, kind in verdicts(study).items() if name in points]
     table = study.tables[-1]
+    frontier = frontier_of(study, table)
     best = [
-        result.candidate.name
+        result.candidate.name.split(" ")[0]
         for result in study.mains(table)
-        if result.candidate.title in frontier_of(study, table)
+        if result.candidate.title in frontier
     ]
     counts = {
         kind.name.lower(): kinds.count(kind)
@@ -238,7 +239,7 @@ def _grid(study: Study) -> list[tuple[str, str]]:
 
 
 #: Points of a frontier that a sentence names.
-_MOST_NAMED = 6
+_MOST_NAMED = 12
 
 
 def _cost(study: Study) -> list[tuple[str, str]]:
