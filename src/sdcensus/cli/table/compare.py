@@ -186,6 +186,7 @@ def compare(
     )
     specs, more, left_out = asked.candidates(census, specs, output)
     candidates += more
+    changes_records = any(candidate.before for candidate in candidates)
     began = time.perf_counter()
     with all_or_nothing(), Stages(output, "counting") as stages:
         study = run(
@@ -193,7 +194,7 @@ def compare(
             specs,
             candidates,
             smallest_group=smallest_group,
-            secret=find_secret(secret) if any(one.before for one in candidates) else None,
+            secret=find_secret(secret) if changes_records else None,
             left_out=left_out,
             preset=study_name.value if study_name else "",
             language=language,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,8 @@ _LABEL = 11
 _RADIUS = 4.5
 #: More points than this have no room for their names: those of the frontier have numbers.
 _NAMED = 14
+#: How far apart the places of a line are that labels keep away from.
+_APART = 8.0
 #: Points that are not on the frontier, where there are many.
 _PALE = 0.35
 #: How methods are drawn: told apart by form, and not by colour alone.
@@ -147,16 +150,10 @@ def _map(
     )
     best = on_frontier([(mark.x, mark.y) for mark in marks])
     named = best if many else [True] * len(marks)
-    layers = []
-    if frontier and sum(best) > 1:
-        joined = sorted((mark.x, mark.y) for mark, kept in zip(marks, best, strict=True) if kept)
-        line = [{"x": across, "y": up} for across, up in joined]
-        layers.append(
-            alt.Chart(alt.Data(values=line))
-            .mark_line(color=STRONG, strokeWidth=1.4, strokeDash=[5, 3], opacity=0.7)
-            .encode(x=x, y=y)
-        )
-    values, labels, lines = _placed(marks, named, frame, many=many)
+    drawn = [kept and frontier for kept in best]
+    joined = [mark for mark, kept in zip(marks, drawn, strict=True) if kept]
+    layers = [_line(joined, x, y)] if len(joined) > 1 else []
+    values, labels, lines = _placed(marks, named, drawn, frame, many=many)
     if lines:
         layers.append(
             alt.Chart(alt.Data(values=lines))
@@ -191,6 +188,17 @@ def _map(
     )
 
 
+def _line(marks: Sequence[_Mark], x: Any, y: Any) -> Any:
+    """The points of the frontier, joined."""
+    alt = altair_library()
+    points = sorted((mark.x, mark.y) for mark in marks)
+    return (
+        alt.Chart(alt.Data(values=[{"x": across, "y": up} for across, up in points]))
+        .mark_line(color=STRONG, strokeWidth=1.4, strokeDash=[5, 3], opacity=0.7)
+        .encode(x=x, y=y)
+    )
+
+
 def _spoken(study: Study, marks: Sequence[_Mark], digits: int) -> str:
     """Points in words, for those who cannot see them."""
     return "; ".join(
@@ -205,14 +213,33 @@ def _spoken(study: Study, marks: Sequence[_Mark], digits: int) -> str:
     )
 
 
+def _along(points: Sequence[Point]) -> list[Point]:
+    """Places on the line through the points of a frontier, which labels keep away from."""
+    places = []
+    for first, second in itertools.pairwise(sorted(points, key=lambda point: point.x)):
+        steps = int(math.hypot(second.x - first.x, second.y - first.y) / _APART)
+        for step in range(1, steps):
+            share = step / steps
+            x = first.x + share * (second.x - first.x)
+            y = first.y + share * (second.y - first.y)
+            places.append(Point(x, y, 0, 0, 2.0))
+    return places
+
+
 def _placed(
-    marks: Sequence[_Mark], named: Sequence[bool], frame: _Frame, *, many: bool
+    marks: Sequence[_Mark],
+    named: Sequence[bool],
+    joined: Sequence[bool],
+    frame: _Frame,
+    *,
+    many: bool,
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[dict[str, float]]]:
     """Points, labels in their places, and lines to labels that had to move away."""
     texts = [mark.number if many else mark.name for mark in marks]
     points = [frame.pixels(mark, text) for mark, text in zip(marks, texts, strict=True)]
     labelled = [point for point, kept in zip(points, named, strict=True) if kept]
     others = [point for point, kept in zip(points, named, strict=True) if not kept]
+    others += _along([point for point, kept in zip(points, joined, strict=True) if kept])
     places = iter(place_labels(labelled, frame.width, frame.height, others=others))
     values: list[dict[str, Any]] = []
     labels, lines = [], []

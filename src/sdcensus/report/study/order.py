@@ -76,6 +76,7 @@ def printed_order(
             yield (first, second) if one < other else (second, first)
 
 
-def agreement_of_all(found: list[Agreement]) -> tuple[int, int]:
+def agreement_of_all(every: list[Agreement]) -> tuple[int, int]:
     """Over all measures and tables: pairs in the printed order, and pairs."""
-    return sum(one.same for one in found), sum(one.pairs for one in found)
+    same = sum(agreement.same for agreement in every)
+    return same, sum(agreement.pairs for agreement in every)

@@ -176,7 +176,8 @@ def _beside_printed(study: Study, published: Published) -> list[tuple[str, str]]
 
 def _points(study: Study) -> frozenset[str]:
     """The names of the points of a grid, which are told together."""
-    return frozenset(one.name for one in study.candidates if one.point is not None)
+    points = [candidate for candidate in study.candidates if candidate.point is not None]
+    return frozenset(candidate.name for candidate in points)
 
 
 def _unjudged(study: Study) -> list[tuple[str, str]]:

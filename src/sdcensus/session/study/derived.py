@@ -113,7 +113,7 @@ def original_records(
         plain: The tables alone.
     """
     store = census.kept_store
-    untouched = None if store is None else tuple(untouched_by_cell(store, one) for one in plain)
+    untouched = None if store is None else tuple(untouched_by_cell(store, spec) for spec in plain)
     return Records(census, tuple(specs), tuple(cubes), untouched)
 
 

@@ -153,7 +153,7 @@ def _further(true: TrueTable, counted: Counted, table: Table, candidate: Candida
     few = (given >= 1) & (given <= SMALL)
     margins = _tried(lambda: marginal_change(cube, table)) or ()
     percents = [margin.percent for margin in margins if margin.percent is not None]
-    largest = [one.largest_percent for one in margins if one.largest_percent is not None]
+    largest = [margin.largest_percent for margin in margins if margin.largest_percent is not None]
     ranks = _tried(lambda: rank_change(cube, table))
     associations = _tried(lambda: association_change(cube, table)) or ()
     changes = [abs(change.percent) for change in associations if change.percent is not None]

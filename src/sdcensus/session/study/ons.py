@@ -6,6 +6,7 @@ perturbation with truncated normal noise.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,12 +16,12 @@ from sdcensus.errors import SdcensusError, SpecError
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.perturbation.sources import truncated_normal
 from sdcensus.model.perturbation.table import Lookup
-from sdcensus.model.schema.schema import Schema
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Secret
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.report.study.results import Candidate
 from sdcensus.session.census.census import Census
-from sdcensus.session.study.candidates import check_steps, parsed_method
+from sdcensus.session.study.candidates import built_method, check_steps, parsed_method
 from sdcensus.session.study.tables import listed_tables
 
 #: Tables of the demo country, for the five of the study. Its Table B is economic activity by sex
@@ -76,7 +77,7 @@ def ons_candidates(
         secret: The office secret or its file.
     """
     noise = truncated_normal(STANDARD_DEVIATION)
-    swaps = {RANDOM: _swap_text(census.schema, ()), TARGETED: _swap_text(census.schema, specs)}
+    swaps = {RANDOM: _swap_text(()), TARGETED: _swap_text(specs)}
     candidates = []
     for name, text in swaps.items():
         asked = parsed_method(text)
@@ -92,16 +93,18 @@ def ons_candidates(
 
 
 def _rounding(census: Census, *, of: str, secret: Path | Secret | None) -> Candidate:
-    from sdcensus.session.study.candidates import built_method
-
     asked = parsed_method("semi-controlled-rounding base=3")
     return Candidate(name=ROUNDING, method=built_method(census, asked, of=of, secret=secret))
 
 
-def _swap_text(schema: Schema, specs: Sequence[TableSpec]) -> str:
+def _swap_text(specs: Sequence[TableSpec]) -> str:
     """Random swapping; targeted by households in small cells where tables are given."""
-    tables = ";".join(",".join(axis.name for axis in spec.axes) for spec in specs)
     words = ["random-swap", f"rate={RATE}"]
-    if tables:
-        words.append(f"tables={tables}")
-    return " ".join(f'"{word}"' for word in words)
+    if specs:
+        words.append(f"tables={';'.join(map(_axes_text, specs))}")
+    return shlex.join(words)
+
+
+def _axes_text(spec: TableSpec) -> str:
+    axes = ",".join(axis.name for axis in spec.axes)
+    return axes if spec.of is Entity.PERSON else f"{spec.of.plural}: {axes}"
