@@ -15,6 +15,7 @@ from sdcensus.microdata.derived_view import DerivedView
 from sdcensus.microdata.method import Changes, NewValues
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.ancestors import ancestry_of
+from sdcensus.model.cube.constraints import interior
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.provenance import Derivation
@@ -113,7 +114,15 @@ def original_records(
         plain: The tables alone.
     """
     store = census.kept_store
-    untouched = None if store is None else tuple(untouched_by_cell(store, spec) for spec in plain)
+    if store is not None:
+        untouched = tuple(untouched_by_cell(store, spec) for spec in plain)
+    else:  # records without flags of imputation
+        untouched = tuple(
+            ancestry_of(spec).cut(cube.count)[interior(spec)]
+            if cube.spec.shape != spec.shape
+            else cube.count[interior(spec)]
+            for spec, cube in zip(plain, cubes, strict=True)
+        )
     return Records(census, tuple(specs), tuple(cubes), untouched)
 
 
