@@ -343,6 +343,7 @@ def _numbers(text: str) -> list[int] | None:
 def _say(output: Output, study: Study, took: float) -> None:
     """The most detailed table on the console, and the findings in words."""
     from sdcensus.report.study.frontier import shown_results
+    from sdcensus.report.study.published import published_for
     from sdcensus.report.study.words import by_axes, called, drawn, fixed, say, sentences
 
     table, language = study.tables[-1], study.language
@@ -377,5 +378,5 @@ def _say(output: Output, study: Study, took: float) -> None:
         )
     output.show(shown)
     output.say()
-    for head, text in sentences(study):
+    for head, text in sentences(study, published_for(study)):
         output.say(f"  {head} {text}")

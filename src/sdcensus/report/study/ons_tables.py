@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sdcensus.report import page as shell
 from sdcensus.report.page import Html
 from sdcensus.report.study.ons_figures import ONS_LAYOUT, ons_figure
-from sdcensus.report.study.printed import figure, heads
+from sdcensus.report.study.printed import capital, figure, heads
 from sdcensus.report.study.results import Study, StudyTable
 from sdcensus.report.study.words import say
 
 _PERCENT = 2
+#: So many measures have room beside each other; of more, each has a table.
+_MOST_BESIDE = 2
 _DIGITS = {"hellinger": 3, "relative": 2, "absolute": 3, "variance_ratio": 3}
 
 
@@ -17,25 +21,16 @@ def ons_tables(study: Study) -> Html:
     """Tables 5 to 10."""
     parts: list[Html] = []
     for number, measures in ONS_LAYOUT.items():
-        title = say(study, f"ons.title_{number}")
-        rows = [
-            [
-                name,
-                *(_cell(study, table, name, measure) for table, measure in _pairs(study, number)),
+        caption = say(study, f"ons.caption_{number}")
+        if len(measures) > _MOST_BESIDE:
+            tables = [
+                _table(study, capital(say(study, f"ons.{measure}")), (measure,))
+                for measure in measures
             ]
-            for name in study.names
-        ]
-        names = [_called(table) for table in study.tables]
-        below = [say(study, f"ons.{measure}_head") for measure in measures if len(measures) > 1]
-        head = [*heads(study, "method"), *(below * len(names) if below else names)]
-        groups = [("", 1), *((name, len(measures)) for name in names)] if below else []
-        content = shell.table(
-            say(study, f"ons.caption_{number}"),
-            head,
-            rows,
-            groups=groups,
-        )
-        parts.append(shell.section(title, content, level=3))
+            content = [shell.paragraph(caption, soft=True), *tables]
+        else:
+            content = [_table(study, caption, measures)]
+        parts.append(shell.section(say(study, f"ons.title_{number}"), *content, level=3))
     listed = [
         f"{_called(table)}: {', '.join(axis.name for axis in table.spec.axes)}"
         for table in study.tables
@@ -49,8 +44,18 @@ def _called(table: StudyTable) -> str:
     return table.spec.name or ", ".join(axis.name for axis in table.spec.axes)
 
 
-def _pairs(study: Study, number: int) -> list[tuple[StudyTable, str]]:
-    return [(table, measure) for table in study.tables for measure in ONS_LAYOUT[number]]
+def _table(study: Study, caption: str, measures: Sequence[str]) -> Html:
+    """Methods down, tables of the census across, with one column for each measure."""
+    names = [_called(table) for table in study.tables]
+    pairs = [(table, measure) for table in study.tables for measure in measures]
+    rows = [
+        [name, *(_cell(study, table, name, measure) for table, measure in pairs)]
+        for name in study.names
+    ]
+    below = [say(study, f"ons.{measure}_head") for measure in measures if len(measures) > 1]
+    head = [*heads(study, "method"), *(below * len(names) if below else names)]
+    groups = [("", 1), *((name, len(measures)) for name in names)] if below else []
+    return shell.table(caption, head, rows, groups=groups)
 
 
 def _cell(study: Study, table: StudyTable, name: str, measure: str) -> str:

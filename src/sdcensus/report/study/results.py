@@ -24,7 +24,7 @@ Float64 = npt.NDArray[np.float64]
 #: Small counts are looked at apart: a one cannot shrink by two.
 GROUPS = ("1", "2", "3 and more")
 #: A name of more letters needs room of its own.
-LONG_NAME = 24
+LONG_NAME = 34
 
 
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)

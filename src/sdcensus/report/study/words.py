@@ -61,12 +61,11 @@ def called(study: Study, table: StudyTable) -> str:
 
 
 def by_axes(study: Study, table: StudyTable) -> str:
-    """The name of a table, or its units and axes as plans write them."""
+    """The units and axes of a table as plans write them."""
     spec = table.spec
     units = entity_text(spec.of, study.language)
     axes = ", ".join(axis.name for axis in spec.axes)
-    by = f"{units} {speak('headings.by', study.language)} {axes}" if axes else units
-    return spec.name or by
+    return f"{units} {speak('headings.by', study.language)} {axes}" if axes else units
 
 
 def drawn(study: Study, draw: NoiseDraw) -> str:
