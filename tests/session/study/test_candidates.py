@@ -206,7 +206,7 @@ def test_every_combination_is_a_point(census: Census) -> None:
     points, left_out = grid_candidates(census, grid, of="persons", secret=SECRET)
     assert len(points) + len(left_out) == 8
     assert left_out
-    numbers = [candidate.point for candidate in points]
+    numbers = [candidate.point or 0 for candidate in points]
     assert numbers == sorted(set(numbers))
     for candidate in points:
         assert candidate.method is not None
@@ -261,6 +261,19 @@ def test_mistakes_in_a_grid_are_explained(
         return
     with pytest.raises((SpecError, UnknownName), match=said):
         grid_candidates(census, read_grid([grid]), texts, of="persons", secret=SECRET)
+
+
+def test_points_whose_records_cannot_be_made_are_left_out(census: Census) -> None:
+    """No record is of that age, or all are: the first point changes nothing, the last is refused."""
+    grid = read_grid(["where=age==3,age>=0"])
+    points, _ = grid_candidates(census, grid, [DROP], of="persons", secret=SECRET)
+    specs = prefixes(census, ["area", "sex"])
+    study = compare(census, specs, points, secret=SECRET)
+    assert [candidate.point for candidate in study.candidates] == [1]
+    assert [title for title, _ in study.left_out] == ["P2 where=age>=0"]
+    assert "leaves no persons" in study.left_out[0][1]
+    with pytest.raises(SpecError, match="leaves no persons"):
+        compare(census, specs, points[1:], secret=SECRET)
 
 
 def test_many_points_need_a_word() -> None:

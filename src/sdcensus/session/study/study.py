@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sdcensus.errors import Sentence, SpecError
+from sdcensus.errors import SdcensusError, Sentence, SpecError
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.ancestors import ancestry_of
 from sdcensus.model.cube.constraints import interior
@@ -89,7 +89,7 @@ def compare(
         workers,
         progress,
     )
-    return replace(study, left_out=tuple(left_out), preset=preset)
+    return replace(study, left_out=(*left_out, *study.left_out), preset=preset)
 
 
 def compare_cubes(
@@ -163,10 +163,14 @@ def _compared(
     order = sorted(range(len(cubes)), key=lambda at: -weights[at])
     whole, done = sum(weights) * len(candidates), 0
     results: dict[tuple[int, int], StudyResult] = {}
+    refused: list[tuple[str, str]] = []
     with ThreadPoolExecutor(workers or min(_MOST_WORKERS, os.cpu_count() or 1)) as pool:
         # Records that a method changed are made once, and forgotten before the next ones.
         for before in dict.fromkeys(candidate.before for candidate in candidates):
-            records = records_of(before)
+            own = [which for which in range(len(candidates)) if candidates[which].before == before]
+            records = _made(records_of, before, [candidates[which] for which in own], refused)
+            if records is None:
+                continue
             given = [records.given(at, spec) for at, spec in enumerate(tables.specs)]
 
             def measure(
@@ -183,8 +187,7 @@ def _compared(
             running = {
                 pool.submit(measure, at, candidates[which]): (at, which)
                 for at in order
-                for which in range(len(candidates))
-                if candidates[which].before == before
+                for which in own
             }
             try:
                 for ended in as_completed(running):
@@ -195,7 +198,27 @@ def _compared(
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
-    return _told(tables, cubes, candidates, results)
+    kept = [which for which in range(len(candidates)) if (0, which) in results]
+    if not kept:
+        raise SpecError("\n".join(f"{title}: {reason}" for title, reason in refused[:3]))
+    study = _told(tables, cubes, [candidates[which] for which in kept], results, kept)
+    return replace(study, left_out=tuple(refused))
+
+
+def _made(
+    records_of: Callable[[tuple[str, ...]], Records],
+    before: tuple[str, ...],
+    candidates: Sequence[Candidate],
+    refused: list[tuple[str, str]],
+) -> Records | None:
+    """The records of some methods; of points of a grid that cannot be made, the reason instead."""
+    try:
+        return records_of(before)
+    except SdcensusError as error:
+        if any(candidate.point is None for candidate in candidates):
+            raise
+        refused += [(candidate.name, str(error)) for candidate in candidates]
+        return None
 
 
 def _told(
@@ -203,6 +226,7 @@ def _told(
     cubes: Sequence[Cube],
     candidates: Sequence[Candidate],
     results: Mapping[tuple[int, int], StudyResult],
+    kept: Sequence[int],
 ) -> Study:
     names = _names(tables.specs)
     return Study(
@@ -214,7 +238,7 @@ def _told(
                 spec=cube.spec,
                 name=names[at],
                 original=_original(cube),
-                results=tuple(results[at, which] for which in range(len(candidates))),
+                results=tuple(results[at, which] for which in kept),
             )
             for at, cube in enumerate(cubes)
         ),
