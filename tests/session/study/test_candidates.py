@@ -264,7 +264,7 @@ def test_mistakes_in_a_grid_are_explained(
 
 
 def test_points_whose_records_cannot_be_made_are_left_out(census: Census) -> None:
-    """No record is of that age, or all are: the first point changes nothing, the last is refused."""
+    """A change that would leave nobody is refused by the method, and only by it."""
     grid = read_grid(["where=age==3,age>=0"])
     points, _ = grid_candidates(census, grid, [DROP], of="persons", secret=SECRET)
     specs = prefixes(census, ["area", "sex"])

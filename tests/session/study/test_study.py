@@ -436,6 +436,8 @@ def test_knowing_that_zeros_stay_gives_no_less_away(census: Census) -> None:
     more = compare(census, specs, scheme_candidates(zeros_known=True))
     for mine, theirs in zip(little.tables, more.tables, strict=True):
         for result, other in zip(mine.results, theirs.results, strict=True):
+            assert result.disclosed is not None
+            assert other.disclosed is not None
             assert result.disclosed <= other.disclosed
 
 
