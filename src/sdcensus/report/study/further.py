@@ -25,8 +25,9 @@ def further(study: Study) -> Html:
         picked = [at for at, result in enumerate(results) if result.candidate.title in best]
         head = heads(study, "method", *_HEADS, "frontier")
         caption = _caption(study, table, len(results))
-        content = shell.table(caption, head, rows, picked=picked, wrapped=study.has_long_names)
-        parts.append(shell.section(titled(study, table), content, level=3))
+        # Not under a heading of its own: the methods have one of that name already.
+        caption = f"{titled(study, table)}. {caption}"
+        parts.append(shell.table(caption, head, rows, picked=picked, wrapped=study.has_long_names))
     words = [say(study, "page.further")]
     if study.has_grid:
         words.append(say(study, "page.values", names=study.grid_names))
