@@ -6,9 +6,10 @@ import csv
 import hashlib
 import io
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ import numpy as np
 from sdcensus._version import __version__
 from sdcensus.errors import OutputError
 from sdcensus.microdata.derived_store import DerivedRecords, write_derived
-from sdcensus.microdata.method import FactTable, OfficeFile, left_empty
+from sdcensus.microdata.method import FactTable, OfficeFile, PublicPaper, left_empty
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.provenance import Derivation, lineage_text
@@ -124,6 +125,7 @@ class DerivationReport(Confidential):
         figures: What the method tells about its work.
         facts: The same as tables.
         notes: What else the office should know.
+        public_papers: Where what the office lets everybody read was written; ``None`` for nothing.
     """
 
     store: Path
@@ -137,6 +139,7 @@ class DerivationReport(Confidential):
     figures: Mapping[str, int]
     facts: tuple[FactTable, ...] = ()
     notes: tuple[str, ...] = ()
+    public_papers: Path | None = None
 
     def __repr__(self) -> str:
         return f"<DerivationReport of {self.store.name!r}: confidential>"
@@ -191,24 +194,44 @@ def derive(
     census, derivation = step.store, step.derivation
     target = Path(out)
     own = Path(office) if office is not None else target.with_name(f"{target.name}.office")
-    _check_places(census.path, target, own)
+    papers = target.with_name(f"{target.name}.public")
+    _check_places(census.path, target, own, papers)
     with taken(own):
         derived = step.run(progress)
+        if derived.changes.public and papers.exists():
+            raise OutputError(
+                f"{papers} already exists, with what was published about an older store. Move it"
+                " away, then run the command again."
+            )
         with writing(target, replace=replace, resumed=_work(derivation)) as writer:
             manifest = write_derived(derived, writer, derivation, progress)
-            report = _report(derived, manifest, target, own)
+            report = _report(derived, manifest, target, own, papers)
             content = {"method": step.method.name, "parameters": step.settings, **report.to_json()}
             text = json.dumps(content, indent=1, ensure_ascii=False, default=str) + "\n"
             write_owner_only(own / REPORT_FILE, text.encode())
             write_changed_records(derived, own / RECORDS_FILE)
             for file in derived.changes.files:
                 write_office_file(file, own)
+        # What everybody may read appears once the store is there that it is about.
+        write_public_papers(derived.changes.public, papers)
     return report
 
 
-def _check_places(store: Path, out: Path, office: Path) -> None:
+def write_public_papers(papers: Sequence[PublicPaper], folder: Path) -> None:
+    """Write what everybody may read into a folder of its own, which appears whole or not at all."""
+    if not papers:
+        return
+    with TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as scratch:
+        unfinished = Path(scratch) / "papers"
+        unfinished.mkdir()
+        for paper in papers:
+            (unfinished / paper.name).write_text(paper.content, encoding="utf-8", newline="\n")
+        unfinished.replace(folder)
+
+
+def _check_places(store: Path, out: Path, office: Path, public: Path) -> None:
     """Neither of the folders may lie in another."""
-    places = [(path, path.resolve()) for path in (store, out, office)]
+    places = [(path, path.resolve()) for path in (store, out, office, public)]
     for path, resolved in places:
         for other, above in places:
             if path is not other and (resolved == above or above in resolved.parents):
@@ -222,7 +245,7 @@ def _work(derivation: Derivation) -> str:
 
 
 def _report(
-    derived: DerivedRecords, manifest: Manifest, out: Path, office: Path
+    derived: DerivedRecords, manifest: Manifest, out: Path, office: Path, papers: Path
 ) -> DerivationReport:
     store, changes = derived.store, derived.changes
     dropped: dict[Entity, tuple[int, int]] = {}
@@ -251,4 +274,5 @@ def _report(
         figures=dict(changes.figures),
         facts=changes.facts,
         notes=(*notes, *changes.notes),
+        public_papers=papers if changes.public else None,
     )

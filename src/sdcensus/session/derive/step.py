@@ -11,7 +11,7 @@ from typing import Any, cast
 from sdcensus.errors import InputError, SecretError, SpecError
 from sdcensus.microdata.derived_store import DerivedRecords
 from sdcensus.microdata.derived_view import DerivedView
-from sdcensus.microdata.method import Draws, FactTable, Foreseeing, PreTabularMethod
+from sdcensus.microdata.method import Draws, FactTable, Foreseeing, NamesFiles, PreTabularMethod
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.method.parameter import ValueKind, as_option
 from sdcensus.model.method.registry import Part, checked_settings, declared, load, parsed_settings
@@ -134,7 +134,8 @@ def _contents(method: PreTabularMethod) -> dict[str, object]:
             if not path.is_file():
                 raise InputError(f"{as_option(parameter.name, '')}: there is no file {path}.")
             settings[parameter.name] = file_digest(path)
-    return settings
+    files = dict(method.file_digests()) if isinstance(method, NamesFiles) else {}
+    return settings | ({"files": files} if files else {})
 
 
 def _built(name: str, said: Mapping[str, object]) -> PreTabularMethod:
