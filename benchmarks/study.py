@@ -35,7 +35,8 @@ def main() -> None:
     from sdcensus.model.vocabulary import NoiseDraw
     from sdcensus.report.study.files import write_study
     from sdcensus.session.census.census import load, open_store
-    from sdcensus.session.study.study import compare, scheme_candidates
+    from sdcensus.session.study.candidates import scheme_candidates
+    from sdcensus.session.study.study import compare
     from sdcensus.session.study.tables import prefixes
 
     secret = Secret(_SECRET)

@@ -18,7 +18,8 @@ from sdcensus.report.study.figures import counted_as_printed, measures
 from sdcensus.report.study.published import COUNTRIES, Published, published
 from sdcensus.report.study.results import Study, StudyTable
 from sdcensus.session.census.census import load, open_store
-from sdcensus.session.study.study import compare, scheme_candidates
+from sdcensus.session.study.candidates import scheme_candidates
+from sdcensus.session.study.study import compare
 from sdcensus.session.study.tables import prefixes
 
 

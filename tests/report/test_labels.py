@@ -6,7 +6,7 @@ import itertools
 
 from hypothesis import given, strategies as st
 
-from sdcensus.report.study.plots import LabelPlace, Point, place_labels, text_width
+from sdcensus.report.study.labels import LabelPlace, Point, place_labels, text_width
 
 WIDTH, HEIGHT = 370.0, 210.0
 NAMES = ("CP1", "CP2", "CP3(EU)", "RR3", "CP3", "CP4", "CP3(1,2)", "RR5")

@@ -10,6 +10,7 @@ from sdcensus.methods.perturbation.schemes import SCHEMES, scheme
 from sdcensus.methods.perturbation.sources import truncated_normal
 from sdcensus.model.cube.parts import TablePart
 from sdcensus.risk.unperturbed import (
+    unperturbed_or_imputed,
     unperturbed_small,
     unperturbed_small_expected,
     unperturbed_small_of,
@@ -108,3 +109,38 @@ def test_mistakes_are_refused() -> None:
 
 def test_nothing_is_shown_of_the_result() -> None:
     assert repr(unperturbed_small([1], [1])) == "<Unperturbed: confidential>"
+
+
+CELLS = st.lists(
+    st.tuples(
+        st.integers(0, 4), st.integers(0, 4), st.integers(0, 5), st.integers(0, 5), st.booleans()
+    ),
+    max_size=30,
+)
+
+
+@given(CELLS)
+def test_perturbed_or_imputed_by_counting(cells: list[tuple[int, int, int, int, bool]]) -> None:
+    """Cell by cell: untouched records whose cell is shown as it was tabulated."""
+    rows = [
+        (true, min(kept, true, derived), derived, published, shown)
+        for true, kept, derived, published, shown in cells
+    ]
+    true, kept, derived, published, shown = (
+        np.array([row[at] for row in rows], dtype=bool if at == 4 else np.int64) for at in range(5)
+    )
+    result = unperturbed_or_imputed(true, kept, derived, published, shown=shown)
+    small = [row for row in rows if row[0] in (1, 2)]
+    assert result.cells == len(small)
+    assert result.records == sum(row[0] for row in small)
+    same = [row for row in small if row[4] and row[2] == row[3]]
+    assert result.unchanged_records == sum(row[1] for row in same)
+    assert result.unchanged_cells == sum(row[0] == row[1] == row[2] for row in same)
+    # Where no record was changed or imputed it is the measure for tables.
+    plain = unperturbed_or_imputed(true, true, true, published, shown=shown)
+    table = unperturbed_small(true, published, shown=shown)
+    assert (plain.unchanged_cells, plain.unchanged_records, plain.withheld_cells) == (
+        table.unchanged_cells,
+        table.unchanged_records,
+        table.withheld_cells,
+    )

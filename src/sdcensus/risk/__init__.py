@@ -70,6 +70,7 @@ if TYPE_CHECKING:
         visible_small as visible_small,
     )
     from sdcensus.risk.unperturbed import (
+        unperturbed_or_imputed as unperturbed_or_imputed,
         unperturbed_small as unperturbed_small,
         unperturbed_small_expected as unperturbed_small_expected,
         unperturbed_small_of as unperturbed_small_of,

@@ -92,6 +92,44 @@ def unperturbed_small_of(
     return _unchanged(pair, small)
 
 
+def unperturbed_or_imputed(
+    counts: Int64,
+    untouched: Int64,
+    derived: Int64,
+    published: Int64,
+    *,
+    small: int = SMALL,
+    shown: npt.NDArray[np.bool_] | None = None,
+) -> Unperturbed:
+    """Small cells and their records that are neither perturbed nor imputed.
+
+    A record is untouched if it still stands in its cell with the weight that it had, and none of
+    the values that put it there was imputed. Where its cell is changed or withheld afterwards, it
+    is perturbed all the same. A cell is unperturbed if all of its records are, and nobody has
+    joined them.
+
+    Args:
+        counts: True counts of cells.
+        untouched: How many of these records are untouched.
+        derived: Counts of the records that were tabulated; the true ones where no method changed
+            records.
+        published: What is published for the cells.
+        small: The largest count of a small cell.
+        shown: Which cells have a published number.
+    """
+    few = (counts >= 1) & (counts <= _checked(small))
+    visible = np.ones(counts.shape, dtype=bool) if shown is None else shown
+    kept = few & visible & (published == derived)
+    whole = kept & (untouched == counts) & (derived == counts)
+    return Unperturbed(
+        int(few.sum()),
+        int(counts[few].sum()),
+        int(whole.sum()),
+        int(untouched[kept].sum()),
+        int((few & ~visible).sum()),
+    )
+
+
 def unperturbed_small_expected(
     perturbation: Perturbation, counts: npt.ArrayLike, *, small: int = SMALL
 ) -> Unperturbed:

@@ -126,3 +126,50 @@ def test_another_secret_is_refused(
     assert answer.code == 7
     assert "were made with the secret" in answer.err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_grid_over_changed_records(run: Run, island: Store, tmp_path: Path) -> None:
+    store, secret = island
+    out = tmp_path / "study"
+    answer = run(
+        *("compare", store, "--by", "area,age", "--out", out, "--secret", secret),
+        *("--method", "drop-records where='age > 7' | cell-key"),
+        *("--grid", "max_deviation=2,3,4 variance=1,2 blocked=0,2"),
+    )
+    assert answer.code == 0
+    assert "12 points of the grid, 1 changes of records." in answer.err
+    measures = rows(out / "further_measures.csv")
+    left_out = rows(out / "left_out.csv")
+    assert len(measures) + len(left_out) == 12
+    assert left_out
+    assert all("blocked=2" in row["scheme"] and row["reason"] for row in left_out)
+    best = [row for row in measures if row["on_the_frontier"] == "1"]
+    assert best
+    for row in best:
+        risk, change = float(row["R"]), float(row["mean_absolute_distance"])
+        assert not any(
+            float(other["R"]) < risk and float(other["mean_absolute_distance"]) < change
+            for other in measures
+        )
+    assert {row["before"] for row in measures} == {"drop-records 'where=age > 7'"}
+    assert "12 points" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "said"),
+    [
+        (["--grid", "variance=" + ",".join(map(str, range(1, 102)))], 2, "101 points"),
+        (["--grid", "nothing=1"], 2, "parameter of the grid"),
+        (["--method", "drop-records where='age > 7'"], 7, "office secret is needed"),
+        (["--study", "ons"], 2, "--table AXES"),
+        (["--study", "other"], 2, "ons"),
+    ],
+)
+def test_mistakes_of_grids_and_presets(
+    run: Run, island: Store, tmp_path: Path, options: list[str], code: int, said: str
+) -> None:
+    by = [] if "--study" in options else ["--by", "area,age"]
+    answer = run("compare", island[0], "--out", tmp_path / "study", *by, *options)
+    assert (answer.code, answer.out) == (code, "")
+    assert said in answer.err
+    assert list(tmp_path.iterdir()) == []

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import time
+from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -26,11 +28,12 @@ from sdcensus.cli.shared.options import (
 from sdcensus.cli.shared.run import all_or_nothing
 from sdcensus.errors import SpecError, UnknownName
 from sdcensus.model.quantities import NOTHING, bytes_text, duration_text, share_text
+from sdcensus.model.sentences import speak
 from sdcensus.model.vocabulary import NoiseDraw
 
 if TYPE_CHECKING:
     from sdcensus.model.spec.table_spec import TableSpec
-    from sdcensus.report.study.results import Study
+    from sdcensus.report.study.results import Candidate, Study
     from sdcensus.session.census.census import Census
 
 EXAMPLES = examples(
@@ -39,8 +42,17 @@ EXAMPLES = examples(
     "sdcensus compare census.store --by age,sex,ed --ways 2,3 --out study",
     "sdcensus compare census.store --table ed,sex --table age --out study",
     "sdcensus compare census.store --by ed,sex --method light-touch --out study",
+    "sdcensus compare census.store --by ed,sex --method 'systematic-sample | cell-key' --out study",
+    "sdcensus compare census.store --by ed,sex --grid 'max_deviation=3,4 variance=1,2' --out study",
+    "sdcensus compare census.store --study ons --secret office.secret --out study",
     "sdcensus compare census.store --tables tables.txt --lookups hashed --out study",
 )
+
+
+class StudyPreset(StrEnum):
+    """Printed studies whose methods can be asked for by one word."""
+
+    ONS = "ons"
 
 
 def compare(
@@ -95,7 +107,25 @@ def compare(
             "--method",
             metavar="TEXT",
             help="Also a method as it is, with what is said about it: 'random-rounding base=5'."
-            " Can be given several times.",
+            " Changes of records stand in front: 'random-swap rate=0.1 | cell-key'. Can be given"
+            " several times.",
+        ),
+    ] = None,
+    grid: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--grid",
+            metavar="TEXT",
+            help="Every combination of values of parameters, over each --method or over cell-key:"
+            " 'rate=0.02,0.05 max_deviation=3,4 variance=1,2 blocked=0,2'.",
+        ),
+    ] = None,
+    study_name: Annotated[
+        StudyPreset | None,
+        typer.Option(
+            "--study",
+            help="The methods of a printed study: swapping, semi-controlled rounding and cell"
+            " perturbation of the ONS (2011), on its tables or on yours.",
         ),
     ] = None,
     lookups: Annotated[
@@ -114,6 +144,9 @@ def compare(
             help="The intruder also knows that empty cells are published as 0.",
         ),
     ] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Compare a grid of more than a hundred points as well.")
+    ] = False,
     smallest_group: SmallestGroup = None,
     of: Units = "persons",
     where: Where = None,
@@ -123,30 +156,37 @@ def compare(
 ) -> None:
     """Compare methods on tables of a census, and write a study for the office.
 
-    Each table is protected by each scheme. What a single table gives away stands beside what
-    users lose: a page with maps, a workbook and csv files, in the layout of the founding study
-    (ECLAC 2020). All of it is computed from true counts: only you can read the folder.
+    Each table is protected by each scheme, and by each method that you name. What a single table
+    gives away stands beside what users lose: a page with maps, a workbook and csv files, in the
+    layout of the founding study (ECLAC 2020). All of it is computed from true counts: only you can
+    read the folder.
     """
     from sdcensus.report.study.files import check_study_target, write_study
     from sdcensus.report.study.words import say
     from sdcensus.session.census.census import find_secret, open_store
-    from sdcensus.session.study.study import compare as run, scheme_candidates
-    from sdcensus.session.study.tables import method_candidates
+    from sdcensus.session.study.candidates import scheme_candidates
+    from sdcensus.session.study.study import compare as run
 
     output = Output(quiet=quiet)
     check_study_target(out)
+    asked = _Asked(tuple(method or ()), tuple(grid or ()), study_name, of, secret, yes)
+    plain = asked.plain and not schemes
     chosen = _lookups(lookups, has_secret=secret is not None)
     needed = secret is not None or NoiseDraw.HASHED in chosen
     candidates = scheme_candidates(
-        scheme_names(schemes) or _all_schemes(),
+        scheme_names(schemes) or (_all_schemes() if plain else ()),
         [noise_draw.value for noise_draw in chosen],
         secret=find_secret(secret) if needed else None,
         zeros_known=zeros_known,
     )
     census = open_store(store)
-    candidates += method_candidates(census, method or (), of=of, secret=secret)
     check_language(census, language)
-    specs = _specs(census, by, ways, table or [], tables, of, where)
+    specs = _specs(
+        census, by, ways, table or [], tables, of, where, optional=study_name is not None
+    )
+    specs, more, left_out = asked.candidates(census, specs, output)
+    candidates += more
+    changes_records = any(candidate.before for candidate in candidates)
     began = time.perf_counter()
     with all_or_nothing(), Stages(output, "counting") as stages:
         study = run(
@@ -154,6 +194,9 @@ def compare(
             specs,
             candidates,
             smallest_group=smallest_group,
+            secret=find_secret(secret) if changes_records else None,
+            left_out=left_out,
+            preset=study_name.value if study_name else "",
             language=language,
             progress=stages,
         )
@@ -166,8 +209,51 @@ def compare(
     unused = unused_axes(listed(by), max(len(spec.axes) for spec in specs))
     if unused:
         output.note(say(study, "unused", axes=", ".join(unused)))
-    if NoiseDraw.HASHED not in chosen and not lookups:
+    if NoiseDraw.HASHED not in chosen and not lookups and study.draws:
         output.note(say(study, "hashed_left_out"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is asked for beside schemes."""
+
+    methods: tuple[str, ...]
+    grid: tuple[str, ...]
+    preset: StudyPreset | None
+    of: str
+    secret: Path | None
+    agreed: bool
+
+    @property
+    def plain(self) -> bool:
+        """Whether schemes are meant where none is named."""
+        return not self.grid and self.preset is None
+
+    def candidates(
+        self, census: Census, specs: tuple[TableSpec, ...], output: Output
+    ) -> tuple[tuple[TableSpec, ...], tuple[Candidate, ...], tuple[tuple[str, str], ...]]:
+        """The tables, the methods that are no schemes, and points of the grid that are left out."""
+        from sdcensus.session.study.candidates import method_candidates
+        from sdcensus.session.study.grid import check_points, grid_candidates, read_grid
+        from sdcensus.session.study.ons import ons_candidates, ons_specs
+
+        every: tuple[Candidate, ...] = ()
+        left_out: tuple[tuple[str, str], ...] = ()
+        if self.preset is not None:
+            specs = ons_specs(census, specs, of=self.of)
+            every += ons_candidates(census, specs, of=self.of, secret=self.secret)
+        if not self.grid:
+            every += method_candidates(census, self.methods, of=self.of, secret=self.secret)
+            return specs, every, left_out
+        grid = read_grid(self.grid)
+        number = grid.points * max(1, len(self.methods))
+        check_points(number, agreed=self.agreed)
+        points, left_out = grid_candidates(
+            census, grid, self.methods, of=self.of, secret=self.secret
+        )
+        records = len({candidate.before for candidate in points if candidate.before})
+        output.note(speak("study.points", None, n=number, records=records))
+        return specs, every + points, left_out
 
 
 def scheme_names(text: str) -> list[str]:
@@ -221,8 +307,10 @@ def _specs(
     tables: Path | None,
     of: str,
     where: str | None,
+    *,
+    optional: bool,
 ) -> tuple[TableSpec, ...]:
-    """The tables of the study: the first axes of --by, or a list."""
+    """The tables of the study: the first axes of --by, or a list; none for a study with its own."""
     from sdcensus.session.study.tables import listed_tables, prefixes, read_tables
 
     universe = where.strip() or None if where else None
@@ -235,6 +323,8 @@ def _specs(
                 )
         texts = [*table, *(read_tables(tables) if tables is not None else ())]
         return listed_tables(census, texts, of=of, universe=universe)
+    if not listed(by) and optional:
+        return ()
     if not listed(by):
         raise SpecError("Name the tables of the study: --by AXES, --table AXES or --tables FILE.")
     return prefixes(census, listed(by), _numbers(ways), of=of, universe=universe)
@@ -252,6 +342,8 @@ def _numbers(text: str) -> list[int] | None:
 
 def _say(output: Output, study: Study, took: float) -> None:
     """The most detailed table on the console, and the findings in words."""
+    from sdcensus.report.study.frontier import shown_results
+    from sdcensus.report.study.published import published_for
     from sdcensus.report.study.words import by_axes, called, drawn, fixed, say, sentences
 
     table, language = study.tables[-1], study.language
@@ -265,13 +357,14 @@ def _say(output: Output, study: Study, took: float) -> None:
         title += ", " + say(study, "facts.by_draw", draw=drawn(study, study.main))
     output.say(f"\n{by_axes(study, table)} ({title})", style="bold")
     shown = plain_table()
-    shown.add_column(say(study, "head.method"))
+    method = say(study, "head.method")
+    shown.add_column(f"{method}: {study.grid_names}" if study.has_grid else method)
     for name in ("given_away", "of_small", "risk_printed", "change_printed", "hellinger"):
         shown.add_column(say(study, f"head.{name}"), justify="right")
-    for main in study.mains(table):
+    for main in shown_results(study, table):
         utility = main.utility
         shown.add_row(
-            main.candidate.name,
+            main.candidate.label,
             share_text(main.share, language, digits=2),
             share_text(main.small_share, language, digits=2),
             *(
@@ -285,5 +378,5 @@ def _say(output: Output, study: Study, took: float) -> None:
         )
     output.show(shown)
     output.say()
-    for head, text in sentences(study):
+    for head, text in sentences(study, published_for(study)):
         output.say(f"  {head} {text}")

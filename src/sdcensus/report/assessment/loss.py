@@ -17,7 +17,8 @@ from sdcensus.report.assessment.words import base_text, knows_text, part_text, u
 from sdcensus.report.charts import INK, STRONG, WEAK, altair_library
 from sdcensus.report.page import Html, PageCell, Tone, details, figure, section, side_by_side, table
 from sdcensus.report.perturbation.words import signed
-from sdcensus.report.study.plots import Plot, risk_map
+from sdcensus.report.study.maps import risk_map
+from sdcensus.report.study.plots import Plot
 from sdcensus.report.study.results import Study
 from sdcensus.utility.by_row import RowMeasures
 from sdcensus.utility.deviations import Deviations

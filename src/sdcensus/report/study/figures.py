@@ -24,6 +24,36 @@ def measures(result: StudyResult) -> dict[str, float | None]:
     }
 
 
+#: Further measures by their names, in percent.
+FURTHER = (
+    "untouched_cells_pct",
+    "untouched_records_pct",
+    "claims_right_pct",
+    "rank_change_pct",
+    "marginal_change_pct",
+    "information_gain_pct",
+    "constellations_pct",
+)
+
+
+def further_figures(result: StudyResult) -> dict[str, float | None]:
+    """Further measures by their names, in percent; all missing where none was measured."""
+    figures = result.further
+    if figures is None:
+        return dict.fromkeys((*FURTHER, "largest_marginal_change_pct", "association_change_pct"))
+    return {
+        "untouched_cells_pct": percentage(figures.unperturbed.share_of_cells),
+        "untouched_records_pct": percentage(figures.unperturbed.share_of_records),
+        "claims_right_pct": percentage(figures.claims_right),
+        "rank_change_pct": figures.rank_change,
+        "marginal_change_pct": figures.marginal_change,
+        "information_gain_pct": percentage(figures.information_gain),
+        "constellations_pct": percentage(figures.constellation_share),
+        "largest_marginal_change_pct": figures.largest_marginal_change,
+        "association_change_pct": figures.association_change,
+    }
+
+
 def percentage(share: float | None) -> float | None:
     """A share in percent."""
     return None if share is None else 100 * share
@@ -49,6 +79,21 @@ def counted_as_printed(result: StudyResult) -> tuple[float | None, float | None]
     return percentage(alone.share), percentage(alone.small_share)
 
 
+def compared_figures(
+    study: Study, table: StudyTable, published: Published
+) -> dict[str, dict[str, float | None]]:
+    """The figures of each method of a table, counted as the printed ones seem to be."""
+    every = {}
+    for main in study.mains(table):
+        mine = {**further_figures(main), **measures(main)}
+        if not published.lettered:
+            mine["disclosed_cells_pct"], mine["small_cells_disclosed_pct"] = counted_as_printed(
+                main
+            )
+        every[main.candidate.name] = mine
+    return every
+
+
 def compared(study: Study, published: Published) -> Iterator[Compared]:
     """Every printed figure that has one of ours beside it."""
     for table in study.tables:
@@ -61,16 +106,12 @@ def compared(study: Study, published: Published) -> Iterator[Compared]:
             "R": of.risk,
         }
         yield from _beside(table, ORIGINAL, original, published.of(table))
+        alike = compared_figures(study, table, published)
         for name in study.names:
             printed = published.of(table, name)
             main = next((main for main in study.mains(table) if main.candidate.name == name), None)
             if main is not None:
-                every = measures(main)
-                mine = dict(every)
-                mine["disclosed_cells_pct"], mine["small_cells_disclosed_pct"] = counted_as_printed(
-                    main
-                )
-                yield from _beside(table, name, mine, printed, every)
+                yield from _beside(table, name, alike[name], printed, measures(main))
             fresh = table.result(name, NoiseDraw.INDEPENDENT)
             if fresh is not None:
                 names = "disclosed_pct_independent", "small_disclosed_pct_independent"

@@ -23,7 +23,8 @@ from sdcensus.report.page import running_stamp
 from sdcensus.report.study.page import page
 from sdcensus.report.study.published import Published, published_for
 from sdcensus.report.study.results import Study
-from sdcensus.report.study.rows import Form, StudySheet, Value, sheets
+from sdcensus.report.study.rows import sheets
+from sdcensus.report.study.sheet import Form, StudySheet, Value
 from sdcensus.report.study.words import reasons, say, sentences
 from sdcensus.store.owner_only import create_owner_only, make_owner_only_folder
 

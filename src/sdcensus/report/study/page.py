@@ -9,9 +9,13 @@ from sdcensus.model.spec.headings import entity_text, joined, table_heading
 from sdcensus.report import page as shell
 from sdcensus.report.page import Html, PageCell, Tile, Tone
 from sdcensus.report.study.figures import measures
-from sdcensus.report.study.plots import Plot, changes, disclosure_map, risk_map
+from sdcensus.report.study.frontier import shown_results
+from sdcensus.report.study.further import further, rest_words
+from sdcensus.report.study.maps import disclosure_map, risk_map, untouched_map
+from sdcensus.report.study.ons_tables import ons_tables
+from sdcensus.report.study.plots import Plot, changes
 from sdcensus.report.study.printed import capital, figure, heads, printed, titled
-from sdcensus.report.study.published import Published
+from sdcensus.report.study.published import ONS, Published
 from sdcensus.report.study.results import CellFigures, Study, StudyResult, StudyTable
 from sdcensus.report.study.words import (
     FALLS_FROM,
@@ -34,6 +38,8 @@ _PARTS = (
     "before",
     "maps",
     "methods",
+    "further",
+    "ons",
     "totals",
     "changes",
     "cells",
@@ -49,12 +55,18 @@ def page(study: Study, published: Published | None, *, progress: Progress = no_p
         left_out.add("totals")
     if published is None:
         left_out.add("printed")
+    if study.preset != ONS:
+        left_out.add("ons")
+    if all(result.further is None for table in study.tables for result in table.results):
+        left_out.add("further")
     shown = [part for part in _PARTS if part not in left_out]
     blocks = {
         "findings": lambda: _findings(study, published),
         "before": lambda: _before(study),
         "maps": lambda: _maps(study),
         "methods": lambda: _methods(study),
+        "further": lambda: further(study),
+        "ons": lambda: ons_tables(study),
         "totals": lambda: _totals(study),
         "changes": lambda: _changes(study),
         "cells": lambda: _cells(study),
@@ -113,8 +125,9 @@ def _tiles(study: Study) -> Html:
         if result.small_share is not None
     ]
     shown = []
-    if any(verdict is not Verdict.UNKNOWN for verdict in every.values()):
-        of_all = say(study, "tile.of", n=len(holds), all=len(every))
+    judged = [kind for kind in every.values() if kind not in (Verdict.UNKNOWN, Verdict.UNJUDGED)]
+    if judged:
+        of_all = say(study, "tile.of", n=len(holds), all=len(judged))
         shown.append(Tile(of_all, say(study, "tile.hold")))
     if given:
         most, name = max(given)
@@ -173,21 +186,27 @@ def _before(study: Study) -> Html:
 
 def _maps(study: Study) -> Html:
     figures: list[Html] = []
+    changed = study.has_grid or study.changes_records
     for table in study.tables:
-        risk = risk_map(study, table)
+        risk = risk_map(study, table, frontier=True)
         if risk is None:
             continue
         figures.append(_plot(risk))
-        given = disclosure_map(study, table)
-        nothing = _no_map(study, table)
-        figures.append(shell.paragraph(nothing, soft=True) if given is None else _plot(given))
+        second = untouched_map(study, table) if changed else disclosure_map(study, table)
+        nothing = say(study, "page.no_untouched", table=called(study, table))
+        nothing = nothing if changed else _no_map(study, table)
+        figures.append(shell.paragraph(nothing, soft=True) if second is None else _plot(second))
     if not figures:
         return shell.section(_title(study, "maps"), say(study, "page.nothing_drawn"))
-    return shell.section(
-        _title(study, "maps"),
-        say(study, "page.maps", legend=say(study, "page.legend")),
-        shell.side_by_side(*figures),
-    )
+    words = [say(study, "page.maps", legend=say(study, "page.legend"))]
+    words.append(say(study, "page.frontier"))
+    if study.changes_records:
+        words.append(say(study, "page.squares"))
+    if study.has_grid:
+        words.append(say(study, "page.points"))
+    wide = study.has_grid or study.has_long_names
+    placed = figures if wide else [shell.side_by_side(*figures)]
+    return shell.section(_title(study, "maps"), " ".join(words), *placed)
 
 
 def _no_map(study: Study, table: StudyTable) -> str:
@@ -217,20 +236,23 @@ def _methods(study: Study) -> Html:
     every = verdicts(study)
     parts: list[Html] = []
     for table in study.tables:
-        rows = [_method_row(study, main) for main in study.mains(table)]
+        results = shown_results(study, table)
+        rows = [_method_row(study, main) for main in results]
         holding = [
-            at
-            for at, main in enumerate(study.mains(table))
-            if every[main.candidate.name] is Verdict.HOLDS
+            at for at, main in enumerate(results) if every[main.candidate.name] is Verdict.HOLDS
         ]
+        caption = table_heading(table.spec, study.language)
+        rest = len(study.mains(table)) - len(results)
+        caption = f"{caption}. {rest_words(study, rest)}" if rest else caption
         parts.append(
             shell.section(
                 titled(study, table),
                 shell.table(
-                    table_heading(table.spec, study.language),
+                    caption,
                     heads(study, *_HEAD),
                     rows,
                     picked=holding,
+                    wrapped=study.has_long_names,
                 ),
                 level=3,
             )
@@ -238,13 +260,15 @@ def _methods(study: Study) -> Html:
     words = say(study, "page.methods")
     if study.main is not None:
         words = say(study, "page.methods_drawn", draw=drawn(study, study.main))
+    if study.has_grid:
+        words += " " + say(study, "page.values", names=study.grid_names)
     return shell.section(_title(study, "methods"), words, *parts)
 
 
 def _method_row(study: Study, result: StudyResult) -> list[PageCell | str]:
     figures = measures(result)
     return [
-        result.candidate.name,
+        result.candidate.label,
         _given(study, result.share),
         figure(study, figures["R"], 3),
         figure(study, figures["mean_absolute_distance"], 2),
@@ -330,13 +354,13 @@ def _cells(study: Study) -> Html:
     table = study.tables[-1]
     name = called(study, table)
     changed = [
-        (main.candidate.name, *_cell(study, cell))
-        for main in study.mains(table)
+        (main.candidate.label, *_cell(study, cell))
+        for main in shown_results(study, table)
         for cell in main.worst[:1]
     ]
     given_away = [
-        (main.candidate.name, *_cell(study, cell), _possible(study, cell))
-        for main in study.mains(table)
+        (main.candidate.label, *_cell(study, cell), _possible(study, cell))
+        for main in shown_results(study, table)
         for cell in main.given_away[:2]
     ]
     head = heads(study, "method", "cell", "true", "published")
@@ -373,6 +397,7 @@ def _reading(study: Study) -> Html:
     )
     lines = [
         *(say(study, f"reading.{name}") for name in ("disclosed", "risk", "change", "hellinger")),
+        *_reading_further(study),
         say(study, "reading.falls", falls=falls, holds=holds),
     ]
     none = say(study, "none")
@@ -385,6 +410,13 @@ def _reading(study: Study) -> Html:
         shell.bullets(lines),
         shell.paragraph(data, soft=True),
     )
+
+
+def _reading_further(study: Study) -> list[str]:
+    if all(result.further is None for table in study.tables for result in table.results):
+        return []
+    names = ("untouched", "claims", "ranks", "margins", "gain", "lines", "frontier")
+    return [say(study, f"reading.{name}") for name in names]
 
 
 def _size(mean: float, language: str | None) -> str:

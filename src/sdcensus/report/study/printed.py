@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sdcensus.model.quantities import NOTHING
 from sdcensus.model.vocabulary import NoiseDraw
 from sdcensus.report import page as shell
 from sdcensus.report.page import Html, PageCell, Tone
-from sdcensus.report.study.figures import counted_as_printed, measures
+from sdcensus.report.study.figures import compared_figures, counted_as_printed
+from sdcensus.report.study.order import agreement_of_all, agreements
 from sdcensus.report.study.published import Published
 from sdcensus.report.study.results import Study, StudyTable
 from sdcensus.report.study.words import called, drawn, fixed, say
@@ -29,45 +32,78 @@ _BESIDE = (
     ("hellinger", "hellinger", 2),
     ("small_cells_disclosed_pct", "small_disclosed", 2),
 )
+#: What our sources quote of the study of the ONS.
+_BESIDE_ONS = (("rank_change_pct", "ranks", 1), ("mean_absolute_distance", "change", 3))
 
 
 def printed(study: Study, published: Published) -> Html:
-    """What was printed about a census of the same size, and this study."""
+    """What was printed, and this study: figures beside each other, and the order of the methods."""
+    shown = _BESIDE_ONS if published.lettered else _BESIDE
     parts: list[Html] = []
     for table in study.tables:
+        mine = compared_figures(study, table, published)
         rows = []
-        for main in study.mains(table):
-            printed = published.of(table, main.candidate.name)
+        for name in mine:
+            printed = published.of(table, name)
             if not printed:
                 continue
-            mine = measures(main)
-            mine["disclosed_cells_pct"], mine["small_cells_disclosed_pct"] = counted_as_printed(
-                main
-            )
-            cells: list[PageCell | str] = [main.candidate.name]
-            for name, _, digits in _BESIDE:
-                cells.append(PageCell(figure(study, printed.get(name), digits), Tone.SOFT))
-                cells.append(figure(study, mine[name], digits))
+            cells: list[PageCell | str] = [name]
+            for measure, _, digits in shown:
+                cells.append(PageCell(figure(study, printed.get(measure), digits), Tone.SOFT))
+                cells.append(figure(study, mine[name][measure], digits))
             rows.append(cells)
         if rows:
-            parts.append(_printed_table(study, table, rows))
-    fresh = _printed_draws(study, published)
-    source = say(study, "source")
-    return shell.section(
-        say(study, "section.printed"),
-        say(study, "page.printed", country=published.country, source=source),
-        say(study, "page.printed_alike"),
-        *parts,
-        *fresh,
-    )
+            parts.append(_printed_table(study, table, rows, shown))
+    source = say(study, published.source)
+    words = [say(study, "page.printed", country=published.country, source=source)]
+    if published.lettered:
+        words = [say(study, "page.printed_ons", source=source)]
+    else:
+        words.append(say(study, "page.printed_alike"))
+        parts += _printed_draws(study, published)
+    return shell.section(say(study, "section.printed"), *words, *parts, *_order(study, published))
 
 
-def _printed_table(study: Study, table: StudyTable, rows: list[list[PageCell | str]]) -> Html:
+def _order(study: Study, published: Published) -> list[Html]:
+    """How many pairs of methods stand in the printed order."""
+    every = agreements(study, published)
+    if not every:
+        return []
+    rows = []
+    for measure in dict.fromkeys(agreement.measure for agreement in every):
+        own = [agreement for agreement in every if agreement.measure == measure]
+        same, pairs = agreement_of_all(own)
+        turned = dict.fromkeys(pair for agreement in own for pair in agreement.turned)
+        named = "; ".join([*turned][:_MOST_TURNED]) + (" …" if len(turned) > _MOST_TURNED else "")
+        count = say(study, "tile.of", n=same, all=pairs)
+        rows.append([say(study, f"measure.{measure}"), count, named or NOTHING])
+    same, pairs = agreement_of_all(every)
+    return [
+        shell.table(
+            say(study, "page.order", n=same, all=pairs),
+            heads(study, "measure", "same_order", "turned"),
+            rows,
+            words=3,
+            wrapped=True,
+        )
+    ]
+
+
+#: Pairs in another order that a line names.
+_MOST_TURNED = 4
+
+
+def _printed_table(
+    study: Study,
+    table: StudyTable,
+    rows: list[list[PageCell | str]],
+    shown: Sequence[tuple[str, str, int]],
+) -> Html:
     method, printed, here = heads(study, "method", "printed", "here")
-    titles = heads(study, *(name for _, name, _ in _BESIDE))
+    titles = heads(study, *(name for _, name, _ in shown))
     return shell.table(
         titled(study, table),
-        [method, *((printed, here) * len(_BESIDE))],
+        [method, *((printed, here) * len(shown))],
         rows,
         groups=[("", 1), *((title, 2) for title in titles)],
     )

@@ -1,8 +1,11 @@
-"""The figures that the founding study printed, to stand beside ours.
+"""The figures and orders that studies printed, to stand beside ours.
 
 ECLAC (2020), Tables 9, 10, 12, A1 and A2: the censuses of Saint Kitts and Nevis 2011, Belize 2010
 and Jamaica 2011, whose records are not public. The presets of the demo country have their numbers
 of people and of categories, and fictional people.
+
+ONS (2011): the figures that our sources quote of it, and what is said in words about the order of
+its methods. Its tables are not reprinted there, so most figures are missing; nothing is made up.
 """
 
 from __future__ import annotations
@@ -36,6 +39,28 @@ _NEAR = 0.1
 
 Figures = Mapping[str, float]
 
+#: The study of the Office for National Statistics, as ``compare --study`` names it.
+ONS = "ons"
+#: By which measures the order of methods is compared.
+_ORDERED = ("R", "mean_absolute_distance", "hellinger", "disclosed_cells_pct")
+_ORDERED_ONS = ("untouched_records_pct", "hellinger", "rank_change_pct")
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedOrder:
+    """That one method has a smaller figure than another one, in the words of a study.
+
+    Attributes:
+        table: The table of which it is said; empty where it is said of all.
+        measure: The figure.
+        lower, higher: The methods.
+    """
+
+    table: str
+    measure: str
+    lower: str
+    higher: str
+
 
 @dataclass(frozen=True, slots=True)
 class Published:
@@ -43,20 +68,31 @@ class Published:
 
     Attributes:
         country: The census.
-        figures: By number of axes and name of the scheme (``original`` before protection), the
-            measures that were printed.
+        source: The key of the words for where it was printed.
+        figures: By number of axes or letter of the table, and name of the scheme (``original``
+            before protection), the measures that were printed.
+        measures: By which of them methods are put in order.
+        orders: What was said of their order without figures.
+        lettered: Whether tables are known by their letters.
     """
 
     country: str
-    figures: Mapping[tuple[int, str], Figures]
+    source: str
+    figures: Mapping[tuple[int | str, str], Figures]
+    measures: tuple[str, ...] = _ORDERED
+    orders: tuple[PrintedOrder, ...] = ()
+    lettered: bool = False
 
     def of(self, table: StudyTable, scheme: str = ORIGINAL) -> Figures:
         """What was printed for a table and a scheme; empty where nothing was."""
-        return self.figures.get((len(table.spec.axes), scheme), {})
+        key = table.spec.name if self.lettered else len(table.spec.axes)
+        return self.figures.get((key, scheme), {})
 
 
 def published_for(study: Study) -> Published | None:
-    """The printed figures for the tables of a study, if they are those of a demo preset."""
+    """What was printed about the tables of a study: of its preset, or of a demo country."""
+    if study.preset == ONS:
+        return published_ons()
     specs = [table.spec for table in study.tables]
     preset = preset_of(specs, max(table.original.population for table in study.tables))
     return None if preset is None else published(COUNTRIES[preset])
@@ -82,7 +118,7 @@ def _same(spec: TableSpec, axes: tuple[str, ...], sizes: tuple[int, ...]) -> boo
 def published(country: str) -> Published:
     """The printed figures of one census."""
     text = (files("sdcensus.report.study") / "published_study.csv").read_text(encoding="utf-8")
-    figures = {}
+    figures: dict[tuple[int | str, str], Figures] = {}
     for row in csv.DictReader(text.splitlines()):
         if row["country"] == country:
             key = int(row["ways"]), row["scheme"]
@@ -90,7 +126,34 @@ def published(country: str) -> Published:
             figures[key] = MappingProxyType(
                 {name: float(value) for name, value in measures.items() if value}
             )
-    return Published(country, MappingProxyType(figures))
+    return Published(country, ECLAC_SOURCE, MappingProxyType(figures))
+
+
+@cache
+def published_ons() -> Published:
+    """What our sources quote of the study of the ONS."""
+    text = (files("sdcensus.report.study") / "ons_2011.csv").read_text(encoding="utf-8")
+    figures: dict[tuple[int | str, str], dict[str, float]] = {}
+    orders = []
+    for row in csv.DictReader(text.splitlines()):
+        if row["kind"] == "figure":
+            key = row["table"], row["method"]
+            figures.setdefault(key, {})[row["measure"]] = float(row["value"])
+        else:
+            order = PrintedOrder(row["table"], row["measure"], row["method"], row["other"])
+            orders.append(order)
+    return Published(
+        "England and Wales 2001",
+        ONS_SOURCE,
+        MappingProxyType({key: MappingProxyType(of) for key, of in figures.items()}),
+        measures=_ORDERED_ONS,
+        orders=tuple(orders),
+        lettered=True,
+    )
+
+
+#: The words for where it was printed.
+ECLAC_SOURCE, ONS_SOURCE = "source", "source_ons"
 
 
 _KEYS = frozenset({"country", "ways", "scheme"})

@@ -13,7 +13,9 @@ from sdcensus.model.inference.knowledge import Knowledge
 from sdcensus.model.perturbation.table import Perturbation
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.vocabulary import NoiseDraw
+from sdcensus.risk.unperturbed import Unperturbed
 from sdcensus.utility.against_design import ChiSquare
+from sdcensus.utility.by_row import RowMeasures
 from sdcensus.utility.distances import Utility
 
 Int64 = npt.NDArray[np.int64]
@@ -21,6 +23,8 @@ Float64 = npt.NDArray[np.float64]
 
 #: Small counts are looked at apart: a one cannot shrink by two.
 GROUPS = ("1", "2", "3 and more")
+#: A name of more letters needs room of its own.
+LONG_NAME = 34
 
 
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)
@@ -90,20 +94,33 @@ class Candidate(Confidential):
 
     Attributes:
         name: What it is called; the same for all draws of a scheme.
-        method: How a cube becomes a table.
+        method: How a cube becomes a table; ``None`` where counts are published as they are.
         knowledge: What an intruder is taken to know about it; ``None`` for what the method says.
         draw: How its noise is drawn; ``None`` for a method that is no scheme.
         perturbation: What its changes should look like, if that is known.
+        before: What is done to the records before they are counted: pre-tabular methods as they
+            are written in one line, in their order.
+        point: Its number among the points of a grid; ``None`` for a method that is none.
     """
 
     name: str
-    method: Method
+    method: Method | None
     knowledge: Knowledge | None = None
     draw: NoiseDraw | None = None
     perturbation: Perturbation | None = None
+    before: tuple[str, ...] = ()
+    point: int | None = None
 
     def __repr__(self) -> str:
         return f"<Candidate {self.title}: confidential parameters>"
+
+    @property
+    def label(self) -> str:
+        """Its name where there is little room: the number and the values of a point."""
+        if self.point is None:
+            return self.name
+        number, *settings = self.name.split(" ")
+        return " · ".join([number, *(word.partition("=")[2] or word for word in settings)])
 
     @property
     def title(self) -> str:
@@ -137,6 +154,46 @@ class Original(Confidential):
         return "<Original: confidential>"
 
 
+@dataclass(frozen=True, slots=True, repr=False, kw_only=True)
+class Further(Confidential):
+    """Further measures of one method on one table; ``None`` where one has no meaning.
+
+    Attributes:
+        unperturbed: The measure DR of the ONS: small interior cells, and their records, that are
+            neither perturbed nor imputed.
+        shown_small: How many interior cells are published as 1 or 2.
+        shown_small_true: How many of them are the true count: claims about them are right.
+        rank_change: Areas that change their tenth when they are ranked, in percent.
+        marginal_change: The mean change of published margins of one axis, in percent.
+        largest_marginal_change: The largest of them.
+        information_gain: The share of the uncertainty about a count of 0 to 5 that its published
+            value takes away, for the counts of this table.
+        constellation_share: The expected share of lines with a small part that give a cell away,
+            each looked at alone.
+        association_change: The mean change of Cramér's V over pairs of axes, in percent.
+        rows: Measures of each area and their dispersion, as ONS 2011 has them.
+    """
+
+    unperturbed: Unperturbed
+    shown_small: int
+    shown_small_true: int
+    rank_change: float | None
+    marginal_change: float | None
+    largest_marginal_change: float | None
+    information_gain: float | None
+    constellation_share: float | None
+    association_change: float | None
+    rows: RowMeasures | None
+
+    def __repr__(self) -> str:
+        return "<Further: confidential>"
+
+    @property
+    def claims_right(self) -> float | None:
+        """Of the interior cells that are published as 1 or 2, those that are true."""
+        return self.shown_small_true / self.shown_small if self.shown_small else None
+
+
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True, repr=False)
 class StudyResult(Confidential):
     """What one method gives away of one table, and what it costs.
@@ -144,7 +201,8 @@ class StudyResult(Confidential):
     Attributes:
         candidate: The method.
         disclosed, cells: Non-empty cells that can be narrowed down to one count, or to 0 and 1,
-            of all non-empty cells, totals included.
+            of all non-empty cells, totals included. ``None`` where records are changed before
+            they are counted: sums then narrow counts of the changed records.
         small_disclosed, small_cells: The same for cells with a true count of 1 or 2.
         risk: The composite risk ``R`` of the interior cells; ``None`` where it has no meaning.
         utility: How far published counts are from true ones: means over non-empty cells.
@@ -153,12 +211,13 @@ class StudyResult(Confidential):
         given_away: Small cells that are disclosed, the most prominent first.
         by_interior: What sums of interior cells alone give away, to be compared with the printed
             figures of the founding study; ``None`` where nothing was printed.
+        further: Further measures; ``None`` where they were not asked for.
     """
 
     candidate: Candidate
-    disclosed: int
+    disclosed: int | None
     cells: int
-    small_disclosed: int
+    small_disclosed: int | None
     small_cells: int
     risk: float | None
     utility: Utility
@@ -166,6 +225,7 @@ class StudyResult(Confidential):
     worst: tuple[CellFigures, ...]
     given_away: tuple[CellFigures, ...]
     by_interior: InteriorSums | None = None
+    further: Further | None = None
 
     def __repr__(self) -> str:
         return f"<StudyResult of {self.candidate.title}: confidential>"
@@ -173,12 +233,18 @@ class StudyResult(Confidential):
     @property
     def share(self) -> float | None:
         """The share of non-empty cells that are given away; ``None`` if all cells are empty."""
-        return self.disclosed / self.cells if self.cells else None
+        return None if self.disclosed is None else _share(self.disclosed, self.cells)
 
     @property
     def small_share(self) -> float | None:
         """The share of small cells that are given away; ``None`` if no cell counts 1 or 2."""
-        return self.small_disclosed / self.small_cells if self.small_cells else None
+        return (
+            None if self.small_disclosed is None else _share(self.small_disclosed, self.small_cells)
+        )
+
+
+def _share(part: int, of: int) -> float | None:
+    return part / of if of else None
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True, repr=False)
@@ -219,6 +285,8 @@ class Study(Confidential):
         candidates: The methods that were compared.
         zeros_known: Whether the intruder knows that empty cells are published as 0.
         language: The language of its words and labels.
+        left_out: Points of a grid that cannot be made, each with the reason.
+        preset: The printed study that it repeats; empty for a study of one's own.
     """
 
     census: str
@@ -228,6 +296,8 @@ class Study(Confidential):
     candidates: tuple[Candidate, ...]
     zeros_known: bool
     language: str | None = None
+    left_out: tuple[tuple[str, str], ...] = ()
+    preset: str = ""
 
     def __repr__(self) -> str:
         return f"<Study of {len(self.tables)} tables: confidential>"
@@ -247,6 +317,30 @@ class Study(Confidential):
     def main(self) -> NoiseDraw | None:
         """The draw that stands for a scheme where one has to: that of the founding study."""
         return next(iter(self.draws), None)
+
+    @property
+    def has_grid(self) -> bool:
+        """Whether methods of the study are points of a grid."""
+        return any(candidate.point is not None for candidate in self.candidates)
+
+    @property
+    def grid_names(self) -> str:
+        """The parameters of a grid in the order of their values; empty without one."""
+        for candidate in self.candidates:
+            if candidate.point is not None:
+                words = [word for word in candidate.name.split(" ") if "=" in word]
+                return " · ".join(word.partition("=")[0] for word in words)
+        return ""
+
+    @property
+    def has_long_names(self) -> bool:
+        """Whether names of methods take more room than a column has."""
+        return any(len(candidate.label) > LONG_NAME for candidate in self.candidates)
+
+    @property
+    def changes_records(self) -> bool:
+        """Whether a method of the study changes records before they are counted."""
+        return any(candidate.before for candidate in self.candidates)
 
     def mains(self, table: StudyTable) -> tuple[StudyResult, ...]:
         """One result for each method: in the main draw, or as the method is."""

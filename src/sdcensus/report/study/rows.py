@@ -6,66 +6,24 @@ All of it is computed from true counts and stays in the office.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
 
 from sdcensus.model.spec.headings import entity_text
 from sdcensus.model.vocabulary import NoiseDraw
 from sdcensus.report.study.figures import compared, measures, percentage
+from sdcensus.report.study.further_rows import further_sheets, order_sheet
 from sdcensus.report.study.published import ORIGINAL, Published
 from sdcensus.report.study.results import GROUPS, CellFigures, Study, StudyResult, StudyTable
+from sdcensus.report.study.sheet import (
+    Form,
+    SheetColumn,
+    StudySheet,
+    Value,
+    made_sheet,
+    sheet_column,
+    sheet_columns,
+    text_columns,
+)
 from sdcensus.report.study.words import called, drawn, say, verdict
-
-Value = str | int | float | None
-
-
-class Form(StrEnum):
-    """How a column is shown."""
-
-    TEXT = "text"
-    COUNT = "#,##0"
-    PERCENT = "0.00"
-    SHORT = "0.0"
-    RISK = "0.000"
-    SMALL = "0.00000"
-
-
-@dataclass(frozen=True, slots=True)
-class SheetColumn:
-    """A column: its heading for people, its name for programs, and how it is shown."""
-
-    heading: str
-    name: str
-    form: Form = Form.TEXT
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class StudySheet:
-    """Rows of figures under one title.
-
-    Attributes:
-        key: By which it is known; the csv file has its name from it.
-        name: Of the sheet.
-        title: What it shows.
-        columns: In their order.
-        rows: Plain values; ``None`` where a figure has no meaning.
-        frozen: Columns that stay in sight.
-    """
-
-    key: str
-    name: str
-    title: str
-    columns: tuple[SheetColumn, ...]
-    rows: tuple[tuple[Value, ...], ...]
-    frozen: int = 2
-
-    def __repr__(self) -> str:
-        return f"<Sheet {self.name}: confidential>"
-
-    @property
-    def file(self) -> str:
-        """The name of its csv file."""
-        return f"{self.key}.csv"
 
 
 def sheets(study: Study, published: Published | None = None) -> list[StudySheet]:
@@ -75,42 +33,15 @@ def sheets(study: Study, published: Published | None = None) -> list[StudySheet]
         _methods(study),
         _totals(study),
         _results(study),
+        *further_sheets(study),
         _deviations(study),
         _cells(study, "worst_cells", worst=True),
         _cells(study, "given_away", worst=False),
     ]
     if published is not None:
         every.append(_printed(study, published))
+        every.append(order_sheet(study, published))
     return every
-
-
-def _sheet(
-    study: Study,
-    key: str,
-    columns: Sequence[SheetColumn],
-    rows: Sequence[tuple[Value, ...]],
-    *,
-    title: str | None = None,
-    frozen: int = 2,
-) -> StudySheet:
-    name = say(study, f"sheet.{key}")
-    title = say(study, f"sheet_title.{key}") if title is None else title
-    return StudySheet(key, name, title, tuple(columns), tuple(rows), frozen)
-
-
-def _column(
-    study: Study, name: str, form: Form = Form.TEXT, *, heading: str | None = None
-) -> SheetColumn:
-    """A column by its name for programs; its heading has another key where one name has two."""
-    return SheetColumn(say(study, f"column.{heading or name}"), name, form)
-
-
-def _columns(study: Study, *columns: tuple[str, Form]) -> list[SheetColumn]:
-    return [_column(study, name, form) for name, form in columns]
-
-
-def _texts(study: Study, *names: str) -> list[SheetColumn]:
-    return [_column(study, name) for name in names]
 
 
 # ---------------------------------------------------------------- what is in them
@@ -134,14 +65,14 @@ def _tables(study: Study) -> StudySheet:
                 of.risk,
             )
         )
-    return _sheet(
+    return made_sheet(
         study,
         "tables",
         (
-            *_texts(study, "table", "axes", "units"),
-            _column(study, "population", Form.COUNT),
-            _column(study, "cells", Form.COUNT, heading="cells_with_totals"),
-            *_columns(
+            *text_columns(study, "table", "axes", "units"),
+            sheet_column(study, "population", Form.COUNT),
+            sheet_column(study, "cells", Form.COUNT, heading="cells_with_totals"),
+            *sheet_columns(
                 study,
                 ("interior_cells", Form.COUNT),
                 ("mean_cell_size", Form.PERCENT),
@@ -182,16 +113,16 @@ def _methods(study: Study) -> StudySheet:
     if study.main is not None:
         title = say(study, "sheet_title.methods_drawn", draw=drawn(study, study.main))
     columns = (
-        *_texts(study, "table", "scheme"),
-        *_columns(study, *_MEASURES),
-        _column(study, "verdict"),
+        *text_columns(study, "table", "scheme"),
+        *sheet_columns(study, *_MEASURES),
+        sheet_column(study, "verdict"),
     )
-    return _sheet(study, "methods", columns, rows, title=title)
+    return made_sheet(study, "methods", columns, rows, title=title)
 
 
 def _totals(study: Study) -> StudySheet:
     columns = [
-        *_texts(study, "table", "scheme"),
+        *text_columns(study, "table", "scheme"),
         *(_drawn_column(study, "all_drawn", "disclosed_pct", draw) for draw in study.draws),
         *(_drawn_column(study, "small_drawn", "small_disclosed_pct", draw) for draw in study.draws),
     ]
@@ -209,7 +140,7 @@ def _totals(study: Study) -> StudySheet:
                     for study_result in results
                 ]
                 rows.append((called(study, table), name, *shares, *small))
-    return _sheet(study, "totals", columns, rows)
+    return made_sheet(study, "totals", columns, rows)
 
 
 def _drawn_column(study: Study, heading: str, name: str, draw: NoiseDraw) -> SheetColumn:
@@ -244,8 +175,8 @@ def _results(study: Study) -> StudySheet:
             )
         )
     columns = (
-        *_texts(study, "table", "scheme", "draw"),
-        *_columns(
+        *text_columns(study, "table", "scheme", "draw"),
+        *sheet_columns(
             study,
             ("ways", Form.COUNT),
             ("cells", Form.COUNT),
@@ -264,7 +195,7 @@ def _results(study: Study) -> StudySheet:
             ("probability", Form.RISK),
         ),
     )
-    return _sheet(study, "all_results", columns, rows, frozen=3)
+    return made_sheet(study, "all_results", columns, rows, frozen=3)
 
 
 def _deviations(study: Study) -> StudySheet:
@@ -292,8 +223,8 @@ def _deviations(study: Study) -> StudySheet:
                         )
                     )
     columns = (
-        *_texts(study, "table", "scheme", "draw", "true_count"),
-        *_columns(
+        *text_columns(study, "table", "scheme", "draw", "true_count"),
+        *sheet_columns(
             study,
             ("deviation", Form.COUNT),
             ("observed", Form.COUNT),
@@ -302,7 +233,7 @@ def _deviations(study: Study) -> StudySheet:
             ("expected_pct", Form.PERCENT),
         ),
     )
-    return _sheet(study, "deviations", columns, rows, frozen=3)
+    return made_sheet(study, "deviations", columns, rows, frozen=3)
 
 
 def _cells(study: Study, key: str, *, worst: bool) -> StudySheet:
@@ -319,14 +250,14 @@ def _cells(study: Study, key: str, *, worst: bool) -> StudySheet:
                 " × ".join(cell.codes),
             )
             rows.append((*row, cell.true, cell.published, *bounds))
-    bounded = _columns(study, ("lower", Form.COUNT), ("upper", Form.COUNT))
+    bounded = sheet_columns(study, ("lower", Form.COUNT), ("upper", Form.COUNT))
     columns = (
-        *_texts(study, "table", "scheme", "draw", "cell", "codes"),
-        _column(study, "true_count", Form.COUNT, heading="true"),
-        _column(study, "published", Form.COUNT),
+        *text_columns(study, "table", "scheme", "draw", "cell", "codes"),
+        sheet_column(study, "true_count", Form.COUNT, heading="true"),
+        sheet_column(study, "published", Form.COUNT),
         *(() if worst else bounded),
     )
-    return _sheet(study, key, columns, rows, frozen=3)
+    return made_sheet(study, key, columns, rows, frozen=3)
 
 
 def _printed(study: Study, published: Published) -> StudySheet:
@@ -347,11 +278,11 @@ def _printed(study: Study, published: Published) -> StudySheet:
         study,
         "sheet_title.printed_figures",
         country=published.country,
-        source=say(study, "source"),
+        source=say(study, published.source),
     )
     columns = (
-        *_texts(study, "table", "scheme", "measure"),
-        *_columns(
+        *text_columns(study, "table", "scheme", "measure"),
+        *sheet_columns(
             study,
             ("printed", Form.RISK),
             ("ours", Form.RISK),
@@ -359,7 +290,7 @@ def _printed(study: Study, published: Published) -> StudySheet:
             ("ours_all_sums", Form.RISK),
         ),
     )
-    return _sheet(study, "printed_figures", columns, rows, title=title, frozen=3)
+    return made_sheet(study, "printed_figures", columns, rows, title=title, frozen=3)
 
 
 def _pairs(study: Study) -> Iterator[tuple[StudyTable, StudyResult]]:

@@ -9,6 +9,8 @@ from sdcensus.model.quantities import number_text, share_text, written_as
 from sdcensus.model.sentences import Value, in_language, speak
 from sdcensus.model.spec.headings import entity_text, joined
 from sdcensus.model.vocabulary import NoiseDraw
+from sdcensus.report.study.frontier import frontier_of
+from sdcensus.report.study.order import agreement_of_all, agreements
 from sdcensus.report.study.published import Published
 from sdcensus.report.study.results import Study, StudyResult, StudyTable
 
@@ -27,6 +29,7 @@ class Verdict(StrEnum):
     LEAKS = "leaks a little"
     HOLDS = "holds"
     UNKNOWN = "has nothing to protect"
+    UNJUDGED = "is not judged by sums"
 
 
 def verdict(results: Sequence[StudyResult]) -> Verdict:
@@ -34,7 +37,8 @@ def verdict(results: Sequence[StudyResult]) -> Verdict:
     shares = [share for result in results for share in (result.share, result.small_share)]
     known = [share for share in shares if share is not None]
     if not known:
-        return Verdict.UNKNOWN
+        changed = any(result.disclosed is None for result in results)
+        return Verdict.UNJUDGED if changed else Verdict.UNKNOWN
     most = max(known)
     if most >= FALLS_FROM:
         return Verdict.FALLS
@@ -57,12 +61,11 @@ def called(study: Study, table: StudyTable) -> str:
 
 
 def by_axes(study: Study, table: StudyTable) -> str:
-    """The name of a table, or its units and axes as plans write them."""
+    """The units and axes of a table as plans write them."""
     spec = table.spec
     units = entity_text(spec.of, study.language)
     axes = ", ".join(axis.name for axis in spec.axes)
-    by = f"{units} {speak('headings.by', study.language)} {axes}" if axes else units
-    return spec.name or by
+    return f"{units} {speak('headings.by', study.language)} {axes}" if axes else units
 
 
 def drawn(study: Study, draw: NoiseDraw) -> str:
@@ -79,12 +82,13 @@ def sentences(study: Study, published: Published | None = None) -> list[tuple[st
     """The findings, each with a word or two to begin with."""
     conclusions = [(say(study, "find.scope"), scope(study))]
     conclusions += _by_verdict(study)
+    conclusions += _unjudged(study)
+    conclusions += _grid(study)
     conclusions += _cost(study)
     conclusions += _draws(study)
     conclusions += _design(study)
     if published is not None:
-        beside = say(study, "said.beside", country=published.country)
-        conclusions.append((say(study, "find.beside"), beside))
+        conclusions += _beside_printed(study, published)
     return conclusions
 
 
@@ -98,7 +102,9 @@ def scope(study: Study) -> str:
 
 def lead(study: Study) -> str:
     """The whole study in two or three sentences."""
-    every = verdicts(study)
+    every = {name: kind for name, kind in verdicts(study).items() if name not in _points(study)}
+    if not every or all(kind is Verdict.UNJUDGED for kind in every.values()):
+        return " ".join(text for _, text in (*_unjudged(study), *_grid(study)))
     falls = [name for name, verdict in every.items() if verdict is Verdict.FALLS]
     leaks = [name for name, verdict in every.items() if verdict is Verdict.LEAKS]
     holds = [name for name, verdict in every.items() if verdict is Verdict.HOLDS]
@@ -130,7 +136,7 @@ def _about(study: Study, key: str, names: Sequence[str]) -> str:
 
 
 def _by_verdict(study: Study) -> list[tuple[str, str]]:
-    every = verdicts(study)
+    every = {name: kind for name, kind in verdicts(study).items() if name not in _points(study)}
     conclusions = []
     for name in (name for name, kind in every.items() if kind is Verdict.FALLS):
         table, result = _worst(study, name)
@@ -155,6 +161,85 @@ def _by_verdict(study: Study) -> list[tuple[str, str]]:
             text = say(study, "said.some_narrowed", parts=", ".join(clauses))
         conclusions.append((_about(study, "find.holds", holding), text))
     return conclusions
+
+
+def _beside_printed(study: Study, published: Published) -> list[tuple[str, str]]:
+    text = say(study, "said.beside", country=published.country)
+    if published.lettered:
+        text = say(study, "said.beside_ons")
+    same, pairs = agreement_of_all(agreements(study, published))
+    if pairs:
+        text += " " + say(study, "said.order", n=same, all=pairs)
+    return [(say(study, "find.beside"), text)]
+
+
+def _points(study: Study) -> frozenset[str]:
+    """The names of the points of a grid, which are told together."""
+    points = [candidate for candidate in study.candidates if candidate.point is not None]
+    return frozenset(candidate.name for candidate in points)
+
+
+def _unjudged(study: Study) -> list[tuple[str, str]]:
+    """Methods that change records: sums do not judge them, and what they publish does."""
+    names = [
+        name
+        for name, kind in verdicts(study).items()
+        if kind is Verdict.UNJUDGED and name not in _points(study)
+    ]
+    parts = []
+    for name in names:
+        shares = [
+            (result.further.claims_right, table)
+            for table in study.tables
+            for result in study.mains(table)
+            if result.candidate.name == name
+            and result.further is not None
+            and result.further.claims_right is not None
+        ]
+        if shares:
+            most, table = max(shares, key=lambda pair: pair[0])
+            share = share_text(most, study.language, digits=2)
+            part = say(study, "said.claims", name=name, share=share, table=called(study, table))
+            parts.append(part)
+    if not names:
+        return []
+    text = say(study, "said.unjudged")
+    if parts:
+        text += " " + say(study, "said.claims_most", parts="; ".join(parts))
+    return [(say(study, "find.unjudged"), text)]
+
+
+def _grid(study: Study) -> list[tuple[str, str]]:
+    """The points of a grid: how many of them fall and hold, and which are on the frontier."""
+    points = _points(study)
+    if not points:
+        return []
+    kinds = [kind for name, kind in verdicts(study).items() if name in points]
+    table = study.tables[-1]
+    frontier = frontier_of(study, table)
+    best = [
+        result.candidate.name.split(" ")[0]
+        for result in study.mains(table)
+        if result.candidate.title in frontier
+    ]
+    counts = {
+        kind.name.lower(): kinds.count(kind)
+        for kind in (Verdict.FALLS, Verdict.LEAKS, Verdict.HOLDS, Verdict.UNJUDGED)
+    }
+    text = say(study, "said.grid", n=len(points), **counts)
+    if best:
+        first = joined(best[:_MOST_NAMED], study.language)
+        more = len(best) - _MOST_NAMED
+        if more > 0:
+            first = say(study, "said.and_more", names=first, n=more)
+        text += " " + say(study, "said.frontier", names=first, table=called(study, table))
+    if study.left_out:
+        text += " " + say(study, "said.left_out", n=len(study.left_out))
+    return [(say(study, "find.grid"), text)]
+
+
+#: Points of a frontier that a sentence names.
+_MOST_NAMED = 12
 
 
 def _cost(study: Study) -> list[tuple[str, str]]:
@@ -267,7 +352,7 @@ def _of(study: Study, name: str) -> list[StudyResult]:
 
 
 def _given_away(study: Study, name: str) -> str:
-    cells = sum(study_result.disclosed for study_result in _of(study, name))
+    cells = sum(study_result.disclosed or 0 for study_result in _of(study, name))
     return number_text(cells, study.language) if cells else say(study, "none")
 
 

@@ -25,8 +25,9 @@ from sdcensus.report.assessment.results import COMPARED
 from sdcensus.report.study.results import Candidate, CellFigures, Study, StudyResult
 from sdcensus.risk.feasibility import Feasibility
 from sdcensus.session.assess.knowledge import Intruder
+from sdcensus.session.study.candidates import scheme_candidates
 from sdcensus.session.study.cells import given_away, worst
-from sdcensus.session.study.study import compare_cubes, scheme_candidates
+from sdcensus.session.study.study import compare_cubes
 from sdcensus.utility.by_row import RowMeasures, per_row
 from sdcensus.utility.distances import Utility, utility_of
 from sdcensus.utility.levels import UtilityAt, by_level

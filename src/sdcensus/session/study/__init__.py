@@ -21,10 +21,10 @@ if TYPE_CHECKING:
         StudyTable as StudyTable,
     )
     from sdcensus.session.recommend.recommendation import recommend as recommend
-    from sdcensus.session.study.study import (
-        compare as compare,
-        compare_cubes as compare_cubes,
+    from sdcensus.session.study.candidates import (
+        method_candidates as method_candidates,
         scheme_candidates as scheme_candidates,
     )
+    from sdcensus.session.study.study import compare as compare, compare_cubes as compare_cubes
 
 __getattr__, __dir__ = offer(__name__)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,14 +10,10 @@ import numpy as np
 
 from sdcensus.errors import InputError, SpecError
 from sdcensus.model.cube.cube import Cube
-from sdcensus.model.method.parameter import MethodOptions
-from sdcensus.model.method.registry import parsed_settings, takers_of
 from sdcensus.model.schema.variable import Entity
-from sdcensus.model.secret import Secret
 from sdcensus.model.spec.table_spec import TableSpec
-from sdcensus.report.study.results import Candidate
 from sdcensus.session.census.census import Census
-from sdcensus.session.protect.table import build_method, published_spec
+from sdcensus.session.protect.table import published_spec
 
 #: The founding study has tables of two to five axes.
 FEWEST_WAYS, MOST_WAYS = 2, 5
@@ -134,35 +129,3 @@ def with_fresh_keys(cube: Cube, generator: np.random.Generator) -> Cube:
     drawn = generator.integers(0, cube.origin.key_space.modulus, cube.shape, dtype=np.uint64)
     key = np.asarray(drawn).astype(np.uint32)
     return Cube(cube.spec, cube.origin, replace(cube.values, key=key))
-
-
-_THEN = "then="
-
-
-def method_candidates(
-    census: Census, texts: Iterable[str], *, of: str, secret: Path | Secret | None = None
-) -> tuple[Candidate, ...]:
-    """Methods of any package for a study, each called as it is written.
-
-    An intruder is taken to know what the method says; of one that says nothing, the largest change
-    in the table.
-
-    Args:
-        census: Whose tables.
-        texts: ``NAME``, and behind it what is said about it: ``random-rounding base=5``. Steps
-            after it are written ``then=additivity``.
-        of: What is counted.
-        secret: The office secret or its file.
-    """
-    candidates = []
-    for text in texts:
-        name, *settings = shlex.split(text) or [""]
-        if not name:
-            raise SpecError("A method of a study is written by its name, such as random-rounding.")
-        steps = [part.removeprefix(_THEN) for part in settings if part.startswith(_THEN)]
-        then = [step for part in steps for step in part.split(",")]
-        said = [part for part in settings if not part.startswith(_THEN)]
-        options = MethodOptions(**parsed_settings(said, takers_of(name, then)))
-        method = build_method(name, census, of=of, then=then, options=options, secret=secret)
-        candidates.append(Candidate(name=" ".join([name, *settings]), method=method))
-    return tuple(candidates)

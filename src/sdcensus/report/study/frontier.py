@@ -1,0 +1,73 @@
+"""The frontier of risk and loss: methods that no other one beats in both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdcensus.report.study.results import Study, StudyResult, StudyTable
+
+#: A page has room for the figures of so many methods; of more, those of the frontier are shown.
+MOST_SHOWN = 24
+
+
+def on_frontier(points: Sequence[tuple[float | None, float | None]]) -> list[bool]:
+    """Which points no other one dominates: as low in both, and lower in one of them.
+
+    Points of which a figure is missing are on no frontier. Of equal points each is on it.
+
+    Examples:
+        >>> on_frontier([(1, 3), (2, 1), (2, 2), (3, 1), (None, 0)])
+        [True, True, False, False, False]
+    """
+    lowest: dict[float, float] = {}
+    for x, y in points:
+        if x is not None and y is not None:
+            lowest[x] = min(y, lowest.get(x, y))
+    best: dict[float, float] = {}
+    least = float("inf")
+    for x in sorted(lowest):
+        if lowest[x] < least:
+            least = best[x] = lowest[x]
+    return [x is not None and y is not None and best.get(x) == y for x, y in points]
+
+
+def frontier_of(study: Study, table: StudyTable) -> frozenset[str]:
+    """The titles of the methods on the frontier of risk R and mean change, in the main draw."""
+    results = study.mains(table)
+    pairs = [(result.utility.mean_absolute_distance, result.risk) for result in results]
+    return _titles(results, pairs)
+
+
+def untouched_frontier_of(study: Study, table: StudyTable) -> frozenset[str]:
+    """The same for the measure DR by records in place of risk R."""
+    results = study.mains(table)
+    pairs = [
+        (
+            result.utility.mean_absolute_distance,
+            None if result.further is None else result.further.unperturbed.share_of_records,
+        )
+        for result in results
+    ]
+    return _titles(results, pairs)
+
+
+def _titles(
+    results: Sequence[StudyResult], pairs: Sequence[tuple[float | None, float | None]]
+) -> frozenset[str]:
+    best = on_frontier(pairs)
+    return frozenset(
+        result.candidate.title for result, kept in zip(results, best, strict=True) if kept
+    )
+
+
+def shown_results(study: Study, table: StudyTable) -> tuple[StudyResult, ...]:
+    """The methods whose figures a page shows: all, or those of a frontier where there are many."""
+    results = study.mains(table)
+    if len(results) <= MOST_SHOWN:
+        return results
+    best = frontier_of(study, table) | untouched_frontier_of(study, table)
+    return tuple(
+        result
+        for result in results
+        if result.candidate.point is None or result.candidate.title in best
+    )

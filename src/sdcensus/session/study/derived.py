@@ -1,0 +1,191 @@
+"""Tables of records that a pre-tabular method changed, beside those of the original records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sdcensus.errors import SpecError
+from sdcensus.kernels.cells.tabulate import weighted_counts
+from sdcensus.microdata.derived_store import DerivedRecords
+from sdcensus.microdata.derived_view import DerivedView
+from sdcensus.microdata.method import Changes, NewValues
+from sdcensus.model.confidential import Confidential
+from sdcensus.model.cube.ancestors import ancestry_of
+from sdcensus.model.cube.constraints import interior
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.published.provenance import Derivation
+from sdcensus.model.published.table import Table
+from sdcensus.model.schema.variable import Role
+from sdcensus.model.secret import Secret
+from sdcensus.model.spec.table_spec import Measure, TableSpec
+from sdcensus.report.study.results import Candidate
+from sdcensus.session.census.census import Census
+from sdcensus.session.derive.step import step_from_text
+from sdcensus.session.protect.smallest_group import GroupRule
+from sdcensus.session.study.measuring import Counted
+from sdcensus.session.study.records import untouched_by_cell, weight_changed
+from sdcensus.session.study.tables import cubes_of
+from sdcensus.store.census_store import CensusStore
+
+Int64 = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Records(Confidential):
+    """The records that are tabulated for some methods of a study.
+
+    Attributes:
+        census: The census that is counted: the original one, or a derived one in memory.
+        specs: The tables, as they are counted; weighted where the method gives weights.
+        cubes: What is counted.
+        untouched: Of each interior cell of the original how many records are neither perturbed
+            nor imputed; ``None`` where that is not known.
+    """
+
+    census: Census | None
+    specs: tuple[TableSpec, ...]
+    cubes: tuple[Cube, ...]
+    untouched: tuple[Int64, ...] | None
+
+    def __repr__(self) -> str:
+        return f"<Records of {len(self.specs)} tables: confidential>"
+
+    def given(self, at: int, plain: TableSpec) -> Counted | None:
+        """What a method is given of a table; ``None`` where its records are not at hand."""
+        if self.untouched is None:
+            return None
+        counts = as_counted(self.cubes[at])
+        if self.cubes[at].spec.shape != plain.shape:
+            counts = ancestry_of(plain).cut(counts)
+        return Counted(counts, self.untouched[at])
+
+    def protect(
+        self, plain: TableSpec, counted: Cube, candidate: Candidate, rule: GroupRule
+    ) -> Table:
+        """What a method publishes of a table.
+
+        Args:
+            plain: The table.
+            counted: Its counts and keys, with ancestors where the rule needs them.
+            candidate: The method.
+            rule: The rule of the smallest group.
+        """
+        method = candidate.method
+        if method is None:
+            if rule:
+                raise SpecError(
+                    "The rule of the smallest group needs a method with a limit for every number."
+                    ' Add one behind the change of records, such as "| cell-key", or leave'
+                    " --smallest-group away."
+                )
+            return Table(plain, as_counted(counted))
+        if rule and self.census is not None:
+            asked = plain.measured(counted.spec.measure, self.census.schema)
+            protected = rule.protect(asked, method, self.census.tabulate, counted=counted)
+        else:
+            protected = method.protect(counted)
+        table = protected.table.held_for("comparing methods")
+        return table if table.spec is plain else Table(plain, table.published, table.flags)
+
+
+def as_counted(cube: Cube) -> Int64:
+    """The counts of a cube, or its weighted counts, as they are published without noise."""
+    if cube.spec.measure is Measure.COUNT:
+        return cube.count.copy()
+    assert cube.weight is not None  # a weighted cube has weights
+    decimals = cube.spec.weight_decimals
+    return weighted_counts(cube.count, cube.count, cube.weight, decimals=decimals)
+
+
+def original_records(
+    census: Census, specs: Sequence[TableSpec], cubes: Sequence[Cube], plain: Sequence[TableSpec]
+) -> Records:
+    """The original records, counted already.
+
+    Args:
+        census: The census.
+        specs: The tables as they are counted, with ancestors where a rule needs them.
+        cubes: What is counted.
+        plain: The tables alone.
+    """
+    store = census.kept_store
+    if store is not None:
+        untouched = tuple(untouched_by_cell(store, spec) for spec in plain)
+    else:  # records without flags of imputation
+        untouched = tuple(
+            ancestry_of(spec).cut(cube.count)[interior(spec)]
+            if cube.spec.shape != spec.shape
+            else cube.count[interior(spec)]
+            for spec, cube in zip(plain, cubes, strict=True)
+        )
+    return Records(census, tuple(specs), tuple(cubes), untouched)
+
+
+def derived_records(
+    census: Census,
+    texts: Sequence[str],
+    specs: Sequence[TableSpec],
+    plain: Sequence[TableSpec],
+    *,
+    secret: Secret | None,
+    progress: Progress = no_progress,
+) -> Records:
+    """What pre-tabular methods make of the records, counted.
+
+    Args:
+        census: The original census.
+        texts: The methods in their order, each as it is written in one line.
+        specs: The tables as they are counted.
+        plain: The tables alone.
+        secret: The office secret.
+        progress: Told how far it is.
+    """
+    store = derived = with_unit_weights(census.store)
+    trial = census
+    for text in texts:
+        trial = step_from_text(derived, text, secret=secret).trial(progress)
+        derived = trial.store
+    counted = tuple(_as_published(spec, store, derived) for spec in specs)
+    return Records(
+        trial,
+        counted,
+        cubes_of(trial, counted),
+        tuple(untouched_by_cell(store, spec, derived) for spec in plain),
+    )
+
+
+def _as_published(spec: TableSpec, store: CensusStore, derived: CensusStore) -> TableSpec:
+    """The table of a derived store: weighted where the method changed weights."""
+    if not weight_changed(store, derived, spec.of).any():
+        return spec
+    return spec.measured(Measure.WEIGHTED, derived.schema)
+
+
+def with_unit_weights(store: CensusStore) -> CensusStore:
+    """The same records with weights of one, in memory.
+
+    A study compares counts of records. What a method does to weights is seen by what it makes of
+    weights of one: counts of records under the weights that it multiplies with.
+    """
+    amounts = {}
+    for variable in store.schema.variables:
+        if variable.role is Role.WEIGHT:
+            rows = np.arange(store.rows(variable.entity), dtype=np.int64)
+            ones = np.full(rows.size, 10**variable.decimals, dtype=np.int64)
+            amounts[variable.name] = NewValues(rows, ones)
+    if not amounts:
+        return store
+    manifest = store.manifest
+    step = Derivation(
+        parent=manifest.data_version,
+        method="unit-weights",
+        method_version="1",
+        fingerprint="",
+        secret_id=manifest.secret_id,
+    )
+    return DerivedView(DerivedRecords(store, Changes(amounts=amounts)), step)
