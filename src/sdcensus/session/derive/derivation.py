@@ -23,6 +23,10 @@ from sdcensus.model.published.provenance import Derivation, lineage_text
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Secret
 from sdcensus.model.text import plain_cell
+from sdcensus.report.derivation.files import write_effects
+from sdcensus.session.census.census import find_secret
+from sdcensus.session.derive.effects import measured_effects
+from sdcensus.session.derive.questions import EffectQuestions
 from sdcensus.session.derive.step import prepared
 from sdcensus.session.publish.workplace import taken
 from sdcensus.store.manifest import Manifest
@@ -154,6 +158,7 @@ def derive(
     secret: Secret | str | Path | None = None,
     office: str | Path | None = None,
     replace: bool = False,
+    questions: EffectQuestions | None = None,
     progress: Progress = no_progress,
 ) -> DerivationReport:
     """Make a store from a store.
@@ -171,6 +176,8 @@ def derive(
         office: Where the office keeps its report and the list of changed records; beside the store
             under its name with ``.office`` when nothing is said.
         replace: Put the store in the place of an older one.
+        questions: What a page and a workbook for the office shall tell about the store; without
+            them there are none.
         progress: Called with the stage and how much of it is done.
 
     Raises:
@@ -179,6 +186,8 @@ def derive(
     """
     step = prepared(store, method, parameters or {}, secret=secret)
     census, derivation = step.store, step.derivation
+    if questions is not None:
+        questions.checked(census.schema)
     target = Path(out)
     own = Path(office) if office is not None else target.with_name(f"{target.name}.office")
     _check_places(census.path, target, own)
@@ -193,6 +202,9 @@ def derive(
             write_changed_records(derived, own / RECORDS_FILE)
             for file in derived.changes.files:
                 write_office_file(file, own)
+            if questions is not None:
+                effects = measured_effects(step, derived, questions, find_secret(secret), progress)
+                write_effects(effects, own, progress)
     return report
 
 

@@ -111,7 +111,7 @@ def _settings(method: PreTabularMethod) -> dict[str, object]:
 def _built(name: str, said: Mapping[str, object]) -> PreTabularMethod:
     """A method from what is said about it."""
     declaration = declared(Part.PRE_TABULAR, name)
-    values, mistakes = checked_settings([declaration], said, as_option)
+    values, mistakes = checked_settings([declaration], said, as_option, (Part.PRE_TABULAR,))
     for _, reason in mistakes:
         raise SpecError(reason)
     for parameter in declaration.takes:

@@ -1,0 +1,1 @@
+def write_effects(*a): pass
