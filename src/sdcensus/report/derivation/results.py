@@ -190,7 +190,7 @@ class Effects(Confidential):
         rows: How many records of each kind the derived store holds.
         dropped: How many of each kind were left out.
         levels: Whom each changed variable protects, level by level.
-        added: Variables that the store did not have before, such as a weight.
+        weights: Weights that the method made or changed.
         tables: The tables that were named, or one that stands for all.
         named: Whether somebody named them.
         repetitions: How often the method was run with other keys to see how far measures vary.
@@ -212,7 +212,7 @@ class Effects(Confidential):
     rows: Mapping[Entity, int]
     dropped: Mapping[Entity, int]
     levels: tuple[LevelChange, ...]
-    added: tuple[str, ...]
+    weights: tuple[str, ...]
     tables: tuple[TableEffect, ...]
     named: bool
     repetitions: int

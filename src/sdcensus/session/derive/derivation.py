@@ -23,7 +23,7 @@ from sdcensus.model.published.provenance import Derivation, lineage_text
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Secret
 from sdcensus.model.text import plain_cell
-from sdcensus.report.derivation.files import write_effects
+from sdcensus.report.derivation.files import PAGE, WORKBOOK, write_effects
 from sdcensus.session.census.census import find_secret
 from sdcensus.session.derive.effects import measured_effects
 from sdcensus.session.derive.questions import EffectQuestions
@@ -134,6 +134,11 @@ class DerivationReport(Confidential):
 
     def __repr__(self) -> str:
         return f"<DerivationReport of {self.store.name!r}: confidential>"
+
+    @property
+    def report_files(self) -> tuple[str, str]:
+        """The page and the workbook in the folder of the office, where they were asked for."""
+        return PAGE, WORKBOOK
 
     def public(self) -> dict[str, str]:
         """What may be told about the store: no count and no parameter."""

@@ -143,7 +143,7 @@ def measured_effects(
         rows={entity: int(order.size) for entity, order in derived.order.items()},
         dropped=gone,
         levels=tuple(touched.levels()),
-        added=tuple(variable.name for variable, _ in changes.added),
+        weights=tuple(variable.name for variable, _ in touched.weights()),
         tables=tuple(_tables(lens, touched, specs, repeated, progress)),
         named=bool(questions.tables),
         repetitions=repetitions,
@@ -191,9 +191,7 @@ def _tables(
         tables = {Stage.SWAPPED: changed, Stage.PUBLISHED: perturbed}
         yield TableEffect(
             spec=spec,
-            evaluation=evaluation_row(
-                at + 1, cube, perturbed, others=((Stage.SWAPPED, changed),)
-            ),
+            evaluation=evaluation_row(at + 1, cube, perturbed, others=((Stage.SWAPPED, changed),)),
             original_risk=composite_risk_of(cube).value,
             small=touched.small_cells(spec),
             stages=tuple(
