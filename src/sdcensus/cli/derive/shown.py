@@ -8,8 +8,7 @@ from sdcensus.cli.shared.console import Output, plain_table
 from sdcensus.model.sentences import in_language, speak
 
 if TYPE_CHECKING:
-    from sdcensus.microdata.method import FactTable
-    from sdcensus.session.derive import DerivationReport
+    from sdcensus.session.derive import DerivationReport, FactTable
 
 #: Longer tables are shown by their first lines; the rest is in the report.
 _MOST_LINES = 25

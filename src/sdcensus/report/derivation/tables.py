@@ -87,10 +87,10 @@ def level_label(change: LevelChange, language: str | None) -> str:
 def levels_table(effects: Effects) -> FactTable:
     """Units and persons with another code, by variable and level."""
     language = effects.language
-    heads = ("variable", "level", "entity", "units", "changed", "share")
+    heads = ["variable", "level", "entity", "units", "changed", "share"]
     persons = any(change.persons is not None for change in effects.levels)
     if persons:
-        heads += ("persons", "persons_changed", "persons_share")
+        heads += ["persons", "persons_changed", "persons_share"]
     rows: list[list[Fact]] = []
     for change in effects.levels:
         row: list[Fact] = [
@@ -260,7 +260,7 @@ def _bias(before: float | None, after: float | None) -> float | None:
 
 def rules_table(effects: Effects) -> FactTable:
     """Edit rules, and how many records break each."""
-    rows = [
+    rows: list[list[Fact]] = [
         [rule.rule, entity_text(rule.entity, effects.language), rule.before, rule.after, rule.new]
         for rule in effects.rules
     ]
@@ -269,7 +269,7 @@ def rules_table(effects: Effects) -> FactTable:
 
 def line_table(effects: Effects) -> FactTable:
     """Every step of the line."""
-    rows = [
+    rows: list[list[Fact]] = [
         [number, step.method, step.method_version, step.parent, step.fingerprint]
         for number, step in enumerate(effects.lineage, start=1)
     ]
@@ -283,7 +283,7 @@ def settings_table(effects: Effects) -> FactTable:
 
 def sizes_table(effects: Effects) -> FactTable:
     """How many records there are, and how many were left out."""
-    rows = [
+    rows: list[list[Fact]] = [
         [entity_text(entity, effects.language), number, effects.dropped.get(entity, 0)]
         for entity, number in effects.rows.items()
     ]

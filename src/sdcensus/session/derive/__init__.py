@@ -6,6 +6,7 @@ the report in ``report.derivation``; what is published from a derived store pass
 ``session.guard``.
 """
 
+from sdcensus.microdata.method import FactTable
 from sdcensus.session.derive.derivation import DerivationReport, derive
 from sdcensus.session.derive.effects import measured_effects
 from sdcensus.session.derive.looking import earlier_pairs, foreseen, without_libraries
@@ -15,6 +16,7 @@ from sdcensus.session.derive.step import Step, prepared, step_from_text
 __all__ = [
     "DerivationReport",
     "EffectQuestions",
+    "FactTable",
     "Step",
     "derive",
     "earlier_pairs",
