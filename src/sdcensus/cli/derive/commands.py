@@ -88,6 +88,15 @@ COMMON: Mapping[str, tuple[Any, Any]] = {
         ),
         False,
     ),
+    "allow_violations": (
+        _option(
+            bool,
+            "--allow-violations",
+            metavar=None,
+            help="Make the store also where records break an edit rule that they kept before.",
+        ),
+        False,
+    ),
     "table": (
         _option(
             list[str] | None,
@@ -285,6 +294,7 @@ def run_method(
     secret: Path | None = None,
     office: Path | None = None,
     replace: bool = False,
+    allow_violations: bool = False,
     table: list[str] | None = None,
     association: list[str] | None = None,
     strength: str | None = None,
@@ -313,7 +323,20 @@ def run_method(
         scheme=scheme,
         language=language,
     )
-    _make(output, method, said, questions, store, out, secret, office, replace=replace)
+    places = _Places(store, out, secret, office, replace, allow_violations)
+    _make(output, method, said, questions, places)
+
+
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """Where a store comes from and goes, and what may happen there."""
+
+    store: Path
+    out: Path
+    secret: Path | None
+    office: Path | None
+    replace: bool
+    allow_violations: bool
 
 
 def _make(
@@ -321,36 +344,33 @@ def _make(
     method: str,
     said: dict[str, Any],
     questions: EffectQuestions,
-    store: Path,
-    out: Path,
-    secret: Path | None,
-    office: Path | None,
-    *,
-    replace: bool,
+    places: _Places,
 ) -> None:
     from sdcensus.session.derive import derive, earlier_pairs, without_libraries
 
     language = questions.language
     began = time.perf_counter()
-    if replace and "earlier" not in said:
-        earlier = earlier_pairs(method, out, office)
+    if places.replace and "earlier" not in said:
+        earlier = earlier_pairs(method, places.out, places.office)
         if earlier is not None:
             said = {**said, "earlier": earlier}
             output.note(speak("derive.said.kept_pairs", language, file=str(earlier)))
     missing = without_libraries()
     with all_or_nothing(), Stages(output, "opening the store") as stages:
         derived = derive(
-            store,
-            out,
+            places.store,
+            places.out,
             method,
             said,
-            secret=secret,
-            office=office,
-            replace=replace,
+            secret=places.secret,
+            office=places.office,
+            replace=places.replace,
+            allow_violations=places.allow_violations,
             questions=None if missing else questions,
             progress=stages,
         )
-    output.say(f"Made {out} in {duration_text(time.perf_counter() - began)}. It is confidential.")
+    took = duration_text(time.perf_counter() - began)
+    output.say(f"Made {places.out} in {took}. It is confidential.")
     show_report(output, derived, language)
     output.say(f"Everything published from it names its lineage: {derived.lineage}.")
     output.say(f"What was changed, and for whom, is in {derived.office}, for the office only.")
@@ -359,7 +379,7 @@ def _make(
     else:
         page, workbook = (str(derived.office / name) for name in derived.report_files)
         output.say(speak("derive.said.report", language, page=page, workbook=workbook))
-    output.say(f"Look at it with: sdcensus describe {typed(out)}")
+    output.say(f"Look at it with: sdcensus describe {typed(places.out)}")
 
 
 def _run_plan(

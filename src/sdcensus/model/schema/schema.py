@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError, UnknownName, told
+from sdcensus.model.schema.relation import Relation
 from sdcensus.model.schema.source import FileSource
 from sdcensus.model.schema.variable import CodeKind, Entity, EntitySpec, Role, Variable
 from sdcensus.model.text import Text
@@ -204,10 +205,11 @@ class KeyRules:
 
 @dataclass(frozen=True, slots=True)
 class Impossible:
-    """A combination that cannot occur: a structural zero of tables, an edit rule of records."""
+    """A combination that cannot occur: an edit rule, and without relation a structural zero."""
 
     when: str
     label: Text = Text()
+    relation: Relation | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -166,12 +166,10 @@ class AssociationEffect(Confidential):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class RuleCheck(Confidential):
-    """An edit rule of the schema, and how many records break it before and after."""
+    """An edit rule of the schema, and how many records break it that did not before."""
 
     rule: str
     entity: Entity
-    before: int
-    after: int
     new: int
 
     def __repr__(self) -> str:

@@ -259,12 +259,11 @@ def _bias(before: float | None, after: float | None) -> float | None:
 
 
 def rules_table(effects: Effects) -> FactTable:
-    """Edit rules, and how many records break each."""
+    """Edit rules, and how many records break each that did not before."""
     rows: list[list[Fact]] = [
-        [rule.rule, entity_text(rule.entity, effects.language), rule.before, rule.after, rule.new]
-        for rule in effects.rules
+        [rule.rule, entity_text(rule.entity, effects.language), rule.new] for rule in effects.rules
     ]
-    return _table("rules", ("rule", "entity", "before", "after", "new"), rows)
+    return _table("rules", ("rule", "entity", "new"), rows)
 
 
 def line_table(effects: Effects) -> FactTable:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from sdcensus.errors import SpecError
 from sdcensus.microdata.derived_store import DerivedRecords
 from sdcensus.microdata.derived_view import DerivedView
+from sdcensus.microdata.edit_rules import NewViolations
 from sdcensus.microdata.method import Draws, PreTabularMethod
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.constraints import interior
@@ -21,6 +22,7 @@ from sdcensus.model.cube.pairs import true_values
 from sdcensus.model.cube.parts import TablePart
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.table import Table
+from sdcensus.model.schema.schema import Schema
 from sdcensus.model.secret import Secret
 from sdcensus.model.spec.table_spec import Measure, TableSpec, area_axis
 from sdcensus.report.derivation.results import (
@@ -41,7 +43,7 @@ from sdcensus.session.derive.questions import (
 from sdcensus.session.derive.step import Step
 from sdcensus.session.derive.touched import Touched
 from sdcensus.session.study.tables import cubes_of
-from sdcensus.store.census_store import impossible_rows
+from sdcensus.store.edit_rules import edit_rules
 from sdcensus.utility.association import cramers_v
 from sdcensus.utility.by_row import RowMeasures, per_row
 from sdcensus.utility.distances import Utility, utility_of
@@ -108,6 +110,7 @@ def measured_effects(
     derived: DerivedRecords,
     questions: EffectQuestions,
     secret: Secret,
+    violations: Sequence[NewViolations] = (),
     progress: Progress = no_progress,
 ) -> Effects:
     """Measure a derivation against the store that it began with.
@@ -117,6 +120,7 @@ def measured_effects(
         derived: What it made of the store.
         questions: What the office wants to know.
         secret: The office secret.
+        violations: Records that break an edit rule and did not before.
         progress: Called with the stage and how much of it is done.
     """
     store, changes = step.store, derived.changes
@@ -148,7 +152,7 @@ def measured_effects(
         named=bool(questions.tables),
         repetitions=repetitions,
         associations=tuple(_associations(lens, pairs)),
-        rules=tuple(_rules(touched)),
+        rules=tuple(_rules(schema, violations)),
         other_areas=tuple(
             (variable.label, variable.name in changes.codes)
             for variable in schema.geographies
@@ -247,21 +251,11 @@ def _associations(lens: _Lens, specs: Sequence[TableSpec]) -> Iterator[Associati
         )
 
 
-def _rules(touched: Touched) -> Iterator[RuleCheck]:
-    """The edit rules, and how many records break each before and after."""
-    store, view = touched.store, touched.view
-    for (_, entity, old), (rule, _, new) in zip(
-        impossible_rows(store), impossible_rows(view), strict=True
-    ):
-        known = store.digests(entity)[old]
-        fresh = ~np.isin(view.digests(entity)[new], known)
-        yield RuleCheck(
-            rule=rule.label.show() or rule.when,
-            entity=entity,
-            before=int(old.size),
-            after=int(new.size),
-            new=int(fresh.sum()),
-        )
+def _rules(schema: Schema, violations: Sequence[NewViolations]) -> Iterator[RuleCheck]:
+    """The edit rules, and how many records break each that did not before."""
+    new = {violation.rule.text: int(violation.rows.size) for violation in violations}
+    for rule in schema.kept(edit_rules):
+        yield RuleCheck(rule=rule.text, entity=rule.entity, new=new.get(rule.text, 0))
 
 
 # ----------------------------------------------------------------------------- other keys

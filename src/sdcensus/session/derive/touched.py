@@ -17,7 +17,7 @@ from sdcensus.model.schema.variable import Entity, Role, Variable
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.report.derivation.results import LevelChange, SmallCellChange
 from sdcensus.store.census_store import CensusStore
-from sdcensus.store.manifest import imputed_column, link_column, value_column
+from sdcensus.store.manifest import imputed_column, value_column
 
 Integers = npt.NDArray[Any]
 Int64 = npt.NDArray[np.int64]
@@ -55,30 +55,13 @@ class Touched(Confidential):
         ]
         return codes
 
-    def holders(self, entity: Entity, ancestor: Entity) -> Int64 | None:
-        """For each record of a kind the row of what holds it, -1 without; ``None`` if none can."""
-        path = self.store.schema.path(entity, ancestor)
-        if path is None:
-            return None
-        rows = np.arange(self.store.rows(entity), dtype=np.int64)
-        child = entity
-        for parent in path:
-            link = self.store.raw(child, link_column(parent))
-            above = np.full(rows.size, -1, dtype=np.int64)
-            held = rows >= 0
-            reached = link[rows[held]].astype(np.int64)
-            reached[reached == int(NO_ROW)] = -1
-            above[held] = reached
-            rows, child = above, parent
-        return rows
-
     def spread(self, mask: Mask, of: Entity, over: Entity) -> Mask:
         """Units of a kind that are held by one of the units of a mask, or are one of them."""
-        rows = self.holders(over, of)
-        if rows is None:
-            return np.zeros(self.store.rows(over), dtype=bool)
-        spread = np.zeros(rows.size, dtype=bool)
-        spread[rows >= 0] = mask[rows[rows >= 0]]
+        spread = np.zeros(self.store.rows(over), dtype=bool)
+        if over is of or self.store.schema.path(over, of):
+            rows = self.store.holder_rows(over, of)[:]
+            held = rows != NO_ROW
+            spread[held] = mask[rows[held]]
         return spread
 
     def weights(self) -> Iterator[tuple[Variable, Mask]]:
