@@ -196,13 +196,13 @@ def _tables(
         yield TableEffect(
             spec=spec,
             evaluation=evaluation_row(at + 1, cube, perturbed, others=((Stage.SWAPPED, changed),)),
-            original_risk=composite_risk_of(cube).value,
+            original_risk=_risk(cube),
             small=touched.small_cells(spec),
             stages=tuple(
                 StageEffect(
                     stage=stage,
                     utility=utility_of(cube, table),
-                    risk=composite_risk_of(cube, table).value,
+                    risk=_risk(cube, table),
                     rows=_by_area(cube, table),
                     unprotected=_unprotected(touched, cube, table, stage),
                     repeated=repeated.get((at, stage), {}),
@@ -210,6 +210,13 @@ def _tables(
                 for stage, table in tables.items()
             ),
         )
+
+
+def _risk(cube: Cube, table: Table | None = None) -> float | None:
+    """The composite risk, which is one of counts."""
+    if cube.spec.measure is Measure.WEIGHTED:
+        return None
+    return composite_risk_of(cube, table).value
 
 
 def _unprotected(touched: Touched, cube: Cube, table: Table, stage: Stage) -> float | None:
