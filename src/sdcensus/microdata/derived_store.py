@@ -24,8 +24,9 @@ from sdcensus.model.progress import Progress
 from sdcensus.model.published.provenance import Derivation
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity
+from sdcensus.model.vocabulary import Measure
 from sdcensus.store.census_store import CensusStore
-from sdcensus.store.manifest import Manifest, link_column, value_column
+from sdcensus.store.manifest import Manifest, imputed_column, link_column, value_column
 from sdcensus.store.writer import StoreWriter
 
 Integers = npt.NDArray[Any]
@@ -68,6 +69,9 @@ class DerivedRecords(Confidential):
     def schema(self) -> Schema:
         """Their schema: that of the store, with the variables that are added."""
         schema = self.store.schema
+        if self.changes.weights_only:
+            info = replace(schema.census, measure=Measure.WEIGHTED, weights_only=True)
+            schema = replace(schema, census=info)
         added = tuple(variable for variable, _ in self.changes.added)
         return replace(schema, variables=(*schema.variables, *added)) if added else schema
 
@@ -136,6 +140,10 @@ class DerivedRecords(Confidential):
             if column == name:
                 values = values.copy()
                 values[new.rows] = new.values
+        for variable, rows in self.changes.imputed.items():
+            if imputed_column(variable) == name:
+                values = values.copy()
+                values[rows] = 1
         return values
 
     def _inherited_area(self, entity: Entity) -> Integers:

@@ -104,6 +104,9 @@ class Changes(Confidential):
         amounts: New fixed-point values of weights and continuous variables, by variable.
         added: Variables that the store does not have yet, such as a weight, with the fixed-point
             value of each record of their kind.
+        imputed: The rows whose value was imputed by the method, by variable. The flag of a variable
+            that has one in the store is set; the office's list names them all.
+        weights_only: Whether nothing but weighted counts may be published from now on.
         figures: What the method tells the office about its work, as counts by name.
         facts: The same as tables, for the console and the report.
         files: What the office keeps beside the store.
@@ -114,6 +117,8 @@ class Changes(Confidential):
     codes: Mapping[str, NewValues] = field(default_factory=dict)
     amounts: Mapping[str, NewValues] = field(default_factory=dict)
     added: tuple[tuple[Variable, Integers], ...] = ()
+    imputed: Mapping[str, Rows] = field(default_factory=dict)
+    weights_only: bool = False
     figures: Mapping[str, int] = field(default_factory=dict)
     facts: tuple[FactTable, ...] = ()
     files: tuple[OfficeFile, ...] = ()
@@ -203,7 +208,7 @@ class Draws(Confidential):
                 a number for each record.
         """
         columns = [digests, *(np.broadcast_to(np.uint64(each), digests.shape) for each in counters)]
-        return siphash24(self._key(), np.stack(columns, axis=1).astype(np.uint64))
+        return siphash24(self._key(), np.stack(columns, axis=1).astype(np.uint64, copy=False))
 
 
 @runtime_checkable

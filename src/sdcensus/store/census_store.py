@@ -177,6 +177,7 @@ class CensusStore(Confidential):
             manifest.data_version,
             lineage_text(manifest.lineage),
             rules=self.schema.kept(declared_rules),
+            weights_only=self.schema.census.weights_only,
         )
 
     def rows(self, entity: Entity) -> int:

@@ -78,6 +78,8 @@ def schema_to_json(schema: Schema) -> Json:
         ]
     if schema.census.measure is not None:
         plain["census"]["measure"] = schema.census.measure.value
+    if schema.census.weights_only:
+        plain["census"]["weights_only"] = True
     if schema.roles:
         plain["roles"] = [list(role) for role in schema.roles]
     return plain
@@ -289,6 +291,7 @@ def _schema(document: Mapping[str, Any]) -> Schema:
             names=_text(census.get("names")),
             countries=_text(census.get("countries")),
             measure=Measure(census["measure"]) if "measure" in census else None,
+            weights_only=checked(census.get("weights_only", False), bool),
         ),
         entities=listed(document["entities"], _entity),
         variables=listed(document["variables"], lambda variable: _variable(variable, grids)),

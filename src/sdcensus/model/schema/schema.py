@@ -146,6 +146,7 @@ class CensusInfo:
 
     ``measure`` is what its tables say unless somebody asks by name for something else: a weighted
     sample says how many people there are, not how many were asked. ``None`` where nobody decided.
+    ``weights_only``: nothing but weighted counts may be published, as its weights were drawn.
     """
 
     name: str
@@ -154,6 +155,7 @@ class CensusInfo:
     reference_date: str = ""
     languages: tuple[str, ...] = ("en",)
     measure: Measure | None = None
+    weights_only: bool = False
     names: Text = Text()
     countries: Text = Text()
 

@@ -7,6 +7,7 @@ the report in ``report.derivation``; what is published from a derived store pass
 """
 
 from sdcensus.microdata.method import FactTable
+from sdcensus.session.derive.blanks import ExportedBlanks, export_blanks
 from sdcensus.session.derive.derivation import DerivationReport, derive
 from sdcensus.session.derive.effects import measured_effects
 from sdcensus.session.derive.looking import earlier_pairs, foreseen, without_libraries
@@ -16,10 +17,12 @@ from sdcensus.session.derive.step import Step, prepared, step_from_text
 __all__ = [
     "DerivationReport",
     "EffectQuestions",
+    "ExportedBlanks",
     "FactTable",
     "Step",
     "derive",
     "earlier_pairs",
+    "export_blanks",
     "foreseen",
     "measured_effects",
     "prepared",
