@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from sdcensus.errors import Sentence
 from sdcensus.kernels.cells.tabulate import NO_ROW
-from sdcensus.kernels.keys.siphash import siphash24
+from sdcensus.kernels.keys.siphash import siphash24, siphash24_of_records
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.method.parameter import Parameter
 from sdcensus.model.progress import Progress
@@ -94,6 +94,19 @@ class OfficeFile(Confidential):
         return f"<OfficeFile {self.name!r}: confidential>"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublicPaper:
+    """A text that the office lets everybody read, such as a matrix that it publishes. Public.
+
+    Attributes:
+        name: The name of its file.
+        content: The text.
+    """
+
+    name: str
+    content: str
+
+
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True, repr=False)
 class Changes(Confidential):
     """What a method changes in a store.
@@ -111,6 +124,7 @@ class Changes(Confidential):
         facts: The same as tables, for the console and the report.
         files: What the office keeps beside the store.
         notes: What else the office should know, such as variables that were not protected.
+        public: What the office has decided to let everybody read.
     """
 
     dropped: Mapping[Entity, Rows] = field(default_factory=dict)
@@ -123,6 +137,7 @@ class Changes(Confidential):
     facts: tuple[FactTable, ...] = ()
     files: tuple[OfficeFile, ...] = ()
     notes: tuple[Sentence, ...] = ()
+    public: tuple[PublicPaper, ...] = ()
 
     def __repr__(self) -> str:
         return "<Changes: confidential>"
@@ -207,6 +222,8 @@ class Draws(Confidential):
             counters: What tells several draws for one record apart: the number of a variable, or
                 a number for each record.
         """
+        if len(counters) == 1 and not isinstance(counters[0], np.ndarray):
+            return siphash24_of_records(self._key(), digests, int(counters[0]))
         columns = [digests, *(np.broadcast_to(np.uint64(each), digests.shape) for each in counters)]
         return siphash24(self._key(), np.stack(columns, axis=1).astype(np.uint64, copy=False))
 
@@ -259,4 +276,13 @@ class Foreseeing(Protocol):
             draws: Random numbers of its purpose; ``None`` without one.
             progress: Told how far it is.
         """
+        ...
+
+
+@runtime_checkable
+class NamesFiles(Protocol):
+    """A pre-tabular method whose parameters name files: what stands in them is a parameter too."""
+
+    def file_digests(self) -> Mapping[str, str]:
+        """A digest of what each file holds, by its name."""
         ...

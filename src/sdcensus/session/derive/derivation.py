@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from sdcensus._version import __version__
@@ -20,7 +21,7 @@ from sdcensus.microdata.edit_rules import (
     refusal_of,
     violations_file,
 )
-from sdcensus.microdata.method import FactTable, left_empty
+from sdcensus.microdata.method import FactTable, PublicPaper, left_empty
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.provenance import Derivation, lineage_text
@@ -63,6 +64,7 @@ class DerivationReport(Confidential):
         facts: The same as tables.
         notes: What else the office should know.
         violations: How many records break a rule of the schema that they kept before, by rule.
+        public_papers: Where what the office lets everybody read was written; ``None`` for nothing.
     """
 
     store: Path
@@ -77,6 +79,7 @@ class DerivationReport(Confidential):
     facts: tuple[FactTable, ...] = ()
     notes: tuple[str, ...] = ()
     violations: Mapping[str, int] = field(default_factory=dict)
+    public_papers: Path | None = None
 
     def __repr__(self) -> str:
         return f"<DerivationReport of {self.store.name!r}: confidential>"
@@ -144,13 +147,19 @@ def derive(
         questions.checked(census.schema)
     target = Path(out)
     own = Path(office) if office is not None else target.with_name(f"{target.name}.office")
-    _check_places(census.path, target, own)
+    papers = target.with_name(f"{target.name}.public")
+    _check_places(census.path, target, own, papers)
     files = OfficeFiles(own)
     if files.aside.exists():
         with taken(own):
             files.settle(target)
     StoreWriter.check_place(target, replace=replace)
     derived = step.run(progress)
+    if derived.changes.public and papers.exists():
+        raise OutputError(
+            f"{papers} already exists, with what was published about an older store. Move it"
+            " away, then run the command again."
+        )
     violations = new_violations(derived, progress)
     with taken(own):
         if violations and not allow_violations:
@@ -165,7 +174,7 @@ def derive(
         try:
             with writing(target, replace=replace, resumed=_work(derivation)) as writer:
                 manifest = write_derived(derived, writer, derivation, progress)
-                report = _report(derived, manifest, violations, target, own)
+                report = _report(derived, manifest, violations, target, own, papers)
                 files.begin()
                 _write_office(step, derived, violations, report, files.aside)
                 if effects is not None:
@@ -176,6 +185,8 @@ def derive(
             files.settle(target)
             raise
         (own / REFUSED_FILE).unlink(missing_ok=True)
+        # What everybody may read appears once the store is there that it is about.
+        write_public_papers(derived.changes.public, papers)
     return report
 
 
@@ -195,9 +206,21 @@ def _write_office(
         write_office_file(file, folder)
 
 
-def _check_places(store: Path, out: Path, office: Path) -> None:
+def write_public_papers(papers: Sequence[PublicPaper], folder: Path) -> None:
+    """Write what everybody may read into a folder of its own, which appears whole or not at all."""
+    if not papers:
+        return
+    with TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as scratch:
+        unfinished = Path(scratch) / "papers"
+        unfinished.mkdir()
+        for paper in papers:
+            (unfinished / paper.name).write_text(paper.content, encoding="utf-8", newline="\n")
+        unfinished.rename(folder)
+
+
+def _check_places(store: Path, out: Path, office: Path, public: Path) -> None:
     """Neither of the folders may lie in another."""
-    places = [(path, path.resolve()) for path in (store, out, office)]
+    places = [(path, path.resolve()) for path in (store, out, office, public)]
     for path, resolved in places:
         for other, above in places:
             if path is not other and (resolved == above or above in resolved.parents):
@@ -216,6 +239,7 @@ def _report(
     violations: Sequence[NewViolations],
     out: Path,
     office: Path,
+    papers: Path,
 ) -> DerivationReport:
     store, changes = derived.store, derived.changes
     dropped: dict[Entity, tuple[int, int]] = {}
@@ -252,4 +276,5 @@ def _report(
             ),
         ),
         violations={new.rule.text: int(new.rows.size) for new in violations},
+        public_papers=papers if changes.public else None,
     )
