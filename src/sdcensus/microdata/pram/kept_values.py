@@ -16,22 +16,19 @@ import numpy.typing as npt
 
 from sdcensus.kernels.cells.tabulate import NO_ROW
 from sdcensus.microdata.derived_store import DerivedRecords
-from sdcensus.microdata.derived_view import DerivedView
+from sdcensus.microdata.edit_rules import new_violations
 from sdcensus.microdata.method import Changes, NewValues
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.progress import Progress
-from sdcensus.model.published.provenance import Derivation
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity
-from sdcensus.model.spec.universe import universe_of
-from sdcensus.store.census_store import CensusStore, impossible_rows
+from sdcensus.store.census_store import CensusStore
+from sdcensus.store.edit_rules import EditRule, edit_rules
 from sdcensus.store.manifest import link_column
 
 Rows = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 Integers = npt.NDArray[Any]
-
-_NOWHERE = Derivation(parent="", method="", method_version="", fingerprint="", secret_id="")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -54,24 +51,20 @@ class Breach(Confidential):
 
 def ruled(schema: Schema) -> frozenset[str]:
     """The variables that edit rules name."""
-    return frozenset(name for rule in schema.impossible for name in _named(rule.when, schema))
+    return frozenset(name for rule in schema.kept(edit_rules) for name in _named(rule))
 
 
-def _named(condition: str, schema: Schema) -> list[str]:
-    return [variable.name for variable in universe_of(condition, schema).variables]
+def _named(rule: EditRule) -> frozenset[str]:
+    return frozenset(variable.name for variable in rule.variables)
 
 
 def breaches(
     records: CensusStore, codes: Mapping[str, NewValues], progress: Progress
 ) -> Iterator[Breach]:
     """The rules that new codes break, each with the units that kept it before."""
-    derived = DerivedRecords(records, Changes(codes=codes))
-    after = DerivedView(derived, _NOWHERE)
-    rules = zip(impossible_rows(records), impossible_rows(after, progress), strict=True)
-    for (rule, entity, old), (_, _, new) in rules:
-        broken = np.setdiff1d(derived.order[entity][new], old)
-        if broken.size:
-            yield Breach(frozenset(_named(rule.when, records.schema)), entity, broken)
+    for new in new_violations(DerivedRecords(records, Changes(codes=codes)), progress):
+        rows = new.rows if new.others is None else np.union1d(new.rows, new.others)
+        yield Breach(_named(new.rule), new.rule.entity, rows)
 
 
 def units_above(records: CensusStore, entity: Entity, rows: Rows, holder: Entity) -> Rows:
