@@ -38,12 +38,12 @@ RULES = (
     Impossible("age < 2 and tenure == 2"),
     Impossible("area == 1 and tenure == 0"),
     Impossible("sex == 1 and area == 2"),
-    Impossible("sex == 1", relation=Relation(other="sex == 0 and age < 4")),
-    Impossible("sex == 1", relation=Relation(other="sex == 1", within=F)),
-    Impossible("sex == 0", relation=Relation(other="sex == 1", gap="age", less_than=2)),
-    Impossible("sex == 0", relation=Relation(other="age > 1", within=D, gap="age", more_than=3)),
-    Impossible("tenure == 1", relation=Relation(other="tenure == 1 and size == 0")),
-    Impossible("sex == 1", relation=Relation(other="rooms == 1", gap="age", less_than=1)),
+    Impossible("sex == 1", relation=Relation(beside="sex == 0 and age < 4")),
+    Impossible("sex == 1", relation=Relation(beside="sex == 1", within=F)),
+    Impossible("sex == 0", relation=Relation(beside="sex == 1", gap="age", less_than=2)),
+    Impossible("sex == 0", relation=Relation(beside="age > 1", within=D, gap="age", more_than=3)),
+    Impossible("tenure == 1", relation=Relation(beside="tenure == 1 and size == 0")),
+    Impossible("sex == 1", relation=Relation(beside="rooms == 1", gap="age", less_than=1)),
 )
 
 

@@ -20,9 +20,10 @@ from sdcensus.microdata.derived_store import DerivedRecords
 from sdcensus.microdata.method import OfficeFile
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.schema.edit_rules import EditRule, edit_rules
 from sdcensus.model.schema.variable import Entity, Variable
 from sdcensus.store.census_store import CensusStore, inside
-from sdcensus.store.edit_rules import EditRule, Members, breaches, edit_rules, rows_inside
+from sdcensus.store.edit_rules import Members, breaches, rows_inside
 
 Integers = npt.NDArray[Any]
 Int64 = npt.NDArray[np.int64]

@@ -15,21 +15,21 @@ class Relation:
     """Another record of the same kind that the same unit holds, and how the two relate.
 
     Attributes:
-        other: The condition that the other record fulfils.
+        beside: The condition that the other record fulfils.
         within: What holds both; ``None`` for what holds such a unit directly.
         gap: A variable whose codes are numbers: that of the other record, minus that of the first.
         less_than: The rule is broken where the gap is smaller for certain.
         more_than: The rule is broken where the gap is larger for certain.
     """
 
-    other: str
+    beside: str
     within: Entity | None = None
     gap: str = ""
     less_than: int | None = None
     more_than: int | None = None
 
     def __str__(self) -> str:
-        words = [f"with {self.other}"]
+        words = [f"beside {self.beside}"]
         if self.within is not None:
             words.append(f"within {self.within}")
         if self.gap:
@@ -45,13 +45,13 @@ class Relation:
         values = (self.within and self.within.value, self.gap, self.less_than, self.more_than)
         named = zip(("within", "gap", "less_than", "more_than"), values, strict=True)
         said = {name: value for name, value in named if value not in (None, "")}
-        return {"other": self.other, **said}
+        return {"beside": self.beside, **said}
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Self:
         """Read what ``to_json`` wrote, and refuse anything else."""
-        known = {"other": str, "within": str, "gap": str, "less_than": int, "more_than": int}
-        if "other" not in document or any(
+        known = {"beside": str, "within": str, "gap": str, "less_than": int, "more_than": int}
+        if "beside" not in document or any(
             type(value) is not known.get(name) for name, value in document.items()
         ):
             raise SpecError("A rule about two records cannot be read.")

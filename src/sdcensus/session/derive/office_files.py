@@ -30,7 +30,7 @@ from sdcensus.store.owner_only import (
 
 #: What the office keeps about a derivation, beside the store.
 REPORT_FILE, RECORDS_FILE = "derivation.json", "changed-records.csv"
-_ASIDE, _WHOLE, _NAMES = ".new", "whole.json", "files.json"
+_ASIDE, _WHOLE, _NAMES = ".new", "whole.json", ".files.json"
 _HEADINGS = ("unit", "record", "change", "variable", "before", "after")
 _LINES = 1 << 16
 
@@ -60,22 +60,22 @@ class OfficeFiles(Confidential):
     def seal(self, data_version: str) -> None:
         """Everything is written; from here on they belong to a store."""
         names = sorted(path.name for path in self.aside.iterdir())
-        write_owner_only(self.aside / _NAMES, _json(names))
-        write_owner_only(self.aside / _WHOLE, _json(data_version))
+        write_owner_only(self.aside / _WHOLE, _json({"store": data_version, "files": names}))
 
     def place(self) -> None:
         """Put them in the place of those of an earlier store; the store stands by now."""
         try:
-            names = json.loads((self.aside / _NAMES).read_text(encoding="utf-8"))
+            names = json.loads((self.aside / _WHOLE).read_text(encoding="utf-8"))["files"]
             for name in names:
                 if (self.aside / name).exists():
                     (self.aside / name).replace(self.office / name)
             for name in set(self._known()) - set(names):
                 (self.office / name).unlink(missing_ok=True)
-            (self.aside / _NAMES).replace(self.office / f".{_NAMES}")
-        except OSError as error:
+            write_owner_only(self.office / _NAMES, _json(names))
+        except (OSError, OutputError) as error:
+            reason = getattr(error, "strerror", None) or str(error).rstrip(".")
             raise OutputError(
-                f"The store is written, but {self.office} is not: {error.strerror}. Its files are"
+                f"The store is written, but {self.office} is not: {reason}. Its files are"
                 f" in {self.aside}; the same command puts them in their place."
             ) from None
         self.discard()
@@ -84,8 +84,8 @@ class OfficeFiles(Confidential):
         """Put in their place what a killed run has written for a store that stands."""
         try:
             whole = json.loads((self.aside / _WHOLE).read_text(encoding="utf-8"))
-            stands = read_manifest(store).data_version == whole
-        except (OSError, ValueError, SdcensusError):
+            stands = read_manifest(store).data_version == whole["store"]
+        except (OSError, ValueError, TypeError, LookupError, SdcensusError):
             stands = False
         if stands:
             self.place()
@@ -102,7 +102,7 @@ class OfficeFiles(Confidential):
     def _known(self) -> list[str]:
         """The files of the store before this one."""
         try:
-            names = json.loads((self.office / f".{_NAMES}").read_text(encoding="utf-8"))
+            names = json.loads((self.office / _NAMES).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return []
         # Names of files in this folder, and no way out of it.
