@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from inspect import Parameter as Argument, Signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -149,11 +149,13 @@ class Family:
         command: What is typed.
         verb: What messages call its ways.
         ways: The words of ``--how`` with the methods that they mean; the first is the usual one.
+        spelled: Parameters that have a further name on the command line.
     """
 
     command: str
     verb: str
     ways: Mapping[str, str]
+    spelled: Mapping[str, str] = field(default_factory=dict)
 
     def registered(self) -> dict[str, Declaration]:
         """The ways that there are."""
@@ -171,8 +173,8 @@ class Family:
             raise UnknownName(self.verb, how, known=ways)
         return ways[how]
 
-    def check(self, how: str, said: Iterable[str]) -> None:
-        """Refuse options of other ways, and say whose they are."""
+    def check(self, how: str, said: Collection[str]) -> None:
+        """Refuse options of other ways and say whose they are, and ask for what is needed."""
         method = self.method(how)
         spoken = {name: f"--how {way}" for way, name in self.ways.items()}
         for name in said:
@@ -180,9 +182,16 @@ class Family:
                 owners = owners_of(name, (Part.PRE_TABULAR,))
                 own = ", ".join(spoken[owner] for owner in owners if owner in spoken)
                 raise SpecError(
-                    f"{as_option(name, '')} is no option of {spoken[method.name]}."
-                    f" It is for: {own}."
+                    f"{self.option(name)} is no option of {spoken[method.name]}. It is for: {own}."
                 )
+        for parameter in method.takes:
+            if parameter.required and parameter.name not in said:
+                option = f"{self.option(parameter.name)} {parameter.metavar}"
+                raise SpecError(f"{spoken[method.name]} needs {option}: {parameter.sentence()}")
+
+    def option(self, name: str) -> str:
+        """A parameter as it is typed after this command."""
+        return self.spelled.get(name) or as_option(name, "")
 
     def parameters(self) -> dict[str, tuple[Parameter, str]]:
         """What may be said about any of the ways, with what the help says about it."""
@@ -213,8 +222,25 @@ def method_command(method: Declaration) -> Callable[..., None]:
     return _with_options(run, takes, {})
 
 
-def family_command(family: Family, about: str) -> Callable[..., None]:
-    """The command of a family of methods, with the options of all of them."""
+#: Takes what was said where it is no derivation; tells whether it was.
+Instead = Callable[[dict[str, Any], dict[str, Any]], bool]
+
+
+def family_command(
+    family: Family,
+    about: str,
+    *,
+    more: Mapping[str, tuple[Any, Any]] | None = None,
+    instead: Instead | None = None,
+) -> Callable[..., None]:
+    """The command of a family of methods, with the options of all of them.
+
+    Args:
+        family: The methods.
+        about: What the command is for.
+        more: Options besides, which only ``instead`` is told.
+        instead: Asked first, with what was said about the method and with everything else.
+    """
     ways = family.registered()
     usual = next(iter(ways), "")
     how = _option(
@@ -226,8 +252,12 @@ def family_command(family: Family, about: str) -> Callable[..., None]:
     parameters = family.parameters()
 
     def run(**given: Any) -> None:
-        chosen = given.pop("how")
         said, common = _taken_apart(given, parameters)
+        if instead is not None and instead(said, common):
+            return
+        chosen = common.pop("how") or usual
+        for name in more or {}:
+            common.pop(name)
         family.check(chosen, said)
         method = family.method(chosen)
         for name, (parameter, _) in parameters.items():
@@ -236,7 +266,8 @@ def family_command(family: Family, about: str) -> Callable[..., None]:
                 said[name] = own.parsed(str(said[name]))
         run_method(method.name, said, **common)
 
-    command = _with_options(run, parameters, {"how": (how, usual)})
+    first = {"how": (how, usual), **(more or {})}
+    command = _with_options(run, parameters, first, family.spelled)
     command.__doc__ = f"{about}\n\n{ABOUT}"
     command.__name__ = family.command
     return command
@@ -259,6 +290,7 @@ def _with_options(
     run: Callable[..., None],
     takes: Mapping[str, tuple[Parameter, str]],
     first: Mapping[str, tuple[Any, Any]],
+    spelled: Mapping[str, str] | None = None,
 ) -> Callable[..., None]:
     """Give a command the options of parameters, and those that all commands have."""
 
@@ -270,7 +302,8 @@ def _with_options(
     for name, (parameter, sentence) in takes.items():
         default: Any = Argument.empty if parameter.required else None
         default = False if parameter.kind is ValueKind.YES else default
-        arguments.append(argument(name, option_of(parameter, sentence), default))
+        further = () if not spelled or name not in spelled else (spelled[name],)
+        arguments.append(argument(name, option_of(parameter, sentence, further), default))
     # A method's own option of the same name is meant where it has one.
     arguments += [
         argument(name, kind, default)

@@ -20,10 +20,10 @@ from sdcensus.microdata.edit_rules import new_violations
 from sdcensus.microdata.method import Changes, NewValues
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.progress import Progress
+from sdcensus.model.schema.edit_rules import EditRule, edit_rules
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity
 from sdcensus.store.census_store import CensusStore
-from sdcensus.store.edit_rules import EditRule, edit_rules
 from sdcensus.store.manifest import link_column
 
 Rows = npt.NDArray[np.int64]

@@ -22,6 +22,7 @@ from sdcensus.model.cube.pairs import true_values
 from sdcensus.model.cube.parts import TablePart
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.table import Table
+from sdcensus.model.schema.edit_rules import edit_rules
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.secret import Secret
 from sdcensus.model.spec.table_spec import Measure, TableSpec, area_axis
@@ -43,7 +44,6 @@ from sdcensus.session.derive.questions import (
 from sdcensus.session.derive.step import Step
 from sdcensus.session.derive.touched import Touched
 from sdcensus.session.study.tables import cubes_of
-from sdcensus.store.edit_rules import edit_rules
 from sdcensus.utility.association import cramers_v
 from sdcensus.utility.by_row import RowMeasures, per_row
 from sdcensus.utility.distances import Utility, utility_of

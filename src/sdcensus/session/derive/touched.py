@@ -216,12 +216,17 @@ class Touched(Confidential):
         return touched
 
     def _imputed(self, spec: TableSpec) -> Mask:
-        """Units of which the census imputed what the table shows of them."""
+        """Units of which the census or the method imputed what the table shows of them."""
         mask = np.zeros(self.store.rows(spec.of), dtype=bool)
         for axis in spec.axes:
             variable, name = axis.variable, imputed_column(axis.variable.name)
             if self.store.has(variable.entity, name):
                 flags = np.asarray(self.store.raw(variable.entity, name) != 0)
+                mask |= self.spread(flags, variable.entity, spec.of)
+            anew = self.derived.changes.imputed.get(variable.name)
+            if anew is not None:  # also where the value that was imputed is the one that was there
+                flags = np.zeros(self.store.rows(variable.entity), dtype=bool)
+                flags[anew] = True
                 mask |= self.spread(flags, variable.entity, spec.of)
         return mask
 
