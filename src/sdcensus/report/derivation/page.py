@@ -126,9 +126,9 @@ def _cell(table: FactTable, at: int, fact: object, language: str | None) -> Page
     text = tables.fact_text(table.headings[at], fact, language)  # type: ignore[arg-type]
     if fact is None:
         return PageCell(text, Tone.SOFT)
-    nothing = fact == 0 and isinstance(fact, float) and tables.is_share(table.headings[at])
-    protective = table.name in ("levels", "small")
-    return PageCell(text, Tone.BAD) if nothing and protective and at < 6 else text
+    key = getattr(table.headings[at], "words", "")
+    unprotected = fact == 0 and key in ("derive.head.share", "derive.head.cells_share")
+    return PageCell(text, Tone.BAD) if unprotected else text
 
 
 def _plot(plot: Plot | None, caption: str = "") -> Html:

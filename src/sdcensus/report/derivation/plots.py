@@ -39,7 +39,9 @@ def small_plot(effects: Effects) -> Plot | None:
     language = effects.language
     values = [
         {
-            "name": f"{called(table, language)} · {small.level or country}",
+            "name": f"{called(table, language)} · {small.level or country}"
+            if len(effects.tables) > 1
+            else small.level or country,
             "share": small.share,
             "text": share_text(small.share, language),
         }

@@ -45,9 +45,9 @@ def fact_text(heading: str, fact: Fact, language: str | None) -> str:
         return sign + share_text(abs(float(fact)), language)
     if isinstance(fact, int):
         return number_text(fact, language)
-    if fact < 0:
-        return "−" + decimal_text(-fact, 3, language)
-    return decimal_text(fact, 3, language)
+    # Large figures need fewer decimals.
+    digits = 3 if abs(fact) < 10 else 1
+    return ("−" if fact < 0 else "") + decimal_text(abs(fact), digits, language)
 
 
 def word_columns(table: FactTable) -> int:
@@ -114,11 +114,12 @@ def called(table: TableEffect, language: str | None) -> str:
 
 def small_table(effects: Effects) -> FactTable:
     """Small cells of every table, by level of the geography."""
-    heads = ("table", "level", "cells", "cells_changed", "cells_share", "records")
+    heads: tuple[str, ...] = ("level", "cells", "cells_changed", "cells_share", "records")
     language = effects.language
+    several = len(effects.tables) > 1
     rows = [
         [
-            called(table, language),
+            *([called(table, language)] if several else []),
             small.level or speak("derive.level_country", language),
             small.cells,
             small.changed,
@@ -130,7 +131,8 @@ def small_table(effects: Effects) -> FactTable:
         for table in effects.tables
         for small in table.small
     ]
-    return _table("small", (*heads, "unprotected", "unprotected_share"), rows)
+    heads += ("unprotected", "unprotected_share")
+    return _table("small", ("table", *heads) if several else heads, rows)
 
 
 # ------------------------------------------------------------------------------ effect

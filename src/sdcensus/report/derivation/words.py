@@ -80,9 +80,9 @@ def _untouched(effects: Effects) -> Iterator[str]:
     others = [change for change in effects.levels if not change.area]
     if areas:
         yield speak("derive.country", language)
-    untouched = [change for change in areas if change.level and not change.changed]
-    for change in untouched[:1]:
-        yield speak("derive.untouched_level", language, level=change.level)
+    untouched = [change.level for change in areas if change.level and not change.changed]
+    if untouched:
+        yield speak("derive.untouched_level", language, level=joined(untouched, language))
     for change in others:
         if not change.changed:
             name = level_label(change, language)
