@@ -123,5 +123,5 @@ def _first_fitting(
                     fits = False
                     break
             if fits:
-                return donor
+                return int(donor)
     return -1

@@ -250,7 +250,7 @@ def _read_note(note: Path, draws: Draws) -> tuple[Mapping[str, Any], ExportReque
             " secret. Take the file as it was written, or export again."
         )
     known = {each.name for each in fields(ExportRequest)}
-    said = {
+    said: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value
         for name, value in content["request"].items()
         if name in known

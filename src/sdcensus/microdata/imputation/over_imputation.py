@@ -106,7 +106,7 @@ class OverImputation:
         Parameter(
             "match",
             ValueKind.VARIABLES,
-            "Variables that a donor should agree on, the most important first, as sex,age@ten_year.",
+            "Variables that a donor should agree on, the most important first: sex,age@ten_year",
             required=True,
         ),
         Parameter(
@@ -263,7 +263,8 @@ def _imputed_before(records: CensusStore, blank: tuple[Variable, ...]) -> npt.ND
             f"--skip-imputed: the census does not say where {names} was imputed. Name the column"
             " with the flags in the schema (imputed = ...) and load again, or leave it out."
         )
-    return np.logical_or.reduce(flagged)
+    before: npt.NDArray[np.bool_] = np.logical_or.reduce(flagged)
+    return before
 
 
 def _donor_file(records: Integers, donors: Integers, steps: list[SearchStep]) -> OfficeFile:

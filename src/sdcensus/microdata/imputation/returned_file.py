@@ -117,7 +117,7 @@ def _places(returned: _Returned, exported: BlankedRecords) -> Integers:
     words = returned.text(RECORD)
     known = pa.array([f"{value:016x}" for value in exported.pseudonyms.tolist()])
     found = pc.index_in(pc.utf8_lower(words), value_set=known)
-    at = pc.fill_null(found, -1).to_numpy(zero_copy_only=False).astype(np.int64)
+    at: Integers = pc.fill_null(found, -1).to_numpy(zero_copy_only=False).astype(np.int64)
     for row in np.flatnonzero(at < 0)[:1].tolist():
         raise InputError(
             f"{returned.line(row)}, column {RECORD}: no such record was exported"

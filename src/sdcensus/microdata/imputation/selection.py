@@ -43,7 +43,7 @@ SELECTION_PARAMETERS = (
     Parameter(
         "risk",
         ValueKind.VARIABLES,
-        "Blank those first whose combination of these variables is rare; levels as in age@ten_year.",
+        "Blank those first whose combination of these variables is rare, such as sex,age@ten_year.",
     ),
     Parameter(
         "k",

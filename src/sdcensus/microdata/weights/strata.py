@@ -124,7 +124,8 @@ def strata_of(records: CensusStore, unit: Entity, level: str, sizes: str) -> Str
         sizes: The classes of how many persons they hold; empty for the usual ones.
     """
     schema = records.schema
-    labels, size_class = ("",), np.zeros(records.rows(unit), dtype=np.uint8)
+    labels: tuple[str, ...] = ("",)
+    size_class: Integers = np.zeros(records.rows(unit), dtype=np.uint8)
     if unit is not Entity.PERSON and _holds(records, unit, Entity.PERSON):
         classes = SizeClasses.parse(sizes or USUAL_SIZES)
         held = held_counts(holder_rows(records, Entity.PERSON, unit), records.rows(unit))

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from sdcensus.errors import SpecError
-from sdcensus.microdata.method import Changes, Draws, FactTable
+from sdcensus.microdata.method import Changes, Draws, Fact, FactTable
 from sdcensus.microdata.weights.perturbation_weights import (
     STRATUM_PARAMETERS,
     alone_notes,
@@ -122,15 +122,16 @@ class SystematicSample:
 
     def _facts(self, strata: Strata, rows: int, kept: int | None) -> FactTable:
         heads = ["level", "units", "expected", *([] if kept is None else ["kept"])]
-        line = (strata.level, rows, round(rows / self.every, 1), *([] if kept is None else [kept]))
+        line: list[Fact] = [strata.level, rows, round(rows / self.every, 1)]
+        line += [] if kept is None else [kept]
         return FactTable(
             name="sample-size",
             title=sentence("weigh.sample.title", n=self.every),
             headings=tuple(sentence(f"weigh.sample.{head}") for head in heads),
-            rows=(line,),
+            rows=(tuple(line),),
         )
 
     def _errors(self, strata: Strata) -> FactTable:
-        """As for a sample without strata: with areas in order, errors are at most about so large."""
+        """As for a sample without order, which is about the most that they can be."""
         errors = [(size, math.sqrt((self.every - 1) * size)) for size in _SIZES]
         return error_table(errors, strata.unit)
