@@ -100,10 +100,10 @@ def association_of(text: str, schema: Schema) -> TableSpec:
             f"An association has two variables, comma-separated, and not {text!r}. Write it like"
             " this: --association sex,tenure."
         )
-    spec = table_of(text, schema)
-    if len({axis.variable.name for axis in spec.axes}) < 2:
+    _, _, axes = text.rpartition(":")
+    if len({axis.partition("@")[0].strip() for axis in axes.split(",")}) < 2:
         raise SpecError(f"An association has two different variables, and not {text!r}.")
-    return spec
+    return table_of(text, schema)
 
 
 def standing_for_all(schema: Schema, changed: Collection[str]) -> tuple[str, ...]:
