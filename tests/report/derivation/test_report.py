@@ -8,13 +8,14 @@ import stat
 from dataclasses import replace
 from pathlib import Path
 
-import polars as pl
 import pytest
+from python_calamine import CalamineWorkbook
 
 from sdcensus.microdata.method import FactTable
 from sdcensus.model.catalogue import LANGUAGES
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.sentences import sentence, speak
+from sdcensus.model.text import Text
 from sdcensus.report.derivation.files import PAGE, PLAN_PAGE, WORKBOOK, write_effects, write_plan
 from sdcensus.report.derivation.page import effects_page
 from sdcensus.report.derivation.results import Effects, LevelChange, RuleCheck
@@ -66,17 +67,18 @@ def test_the_page_says_everything_in_every_language(effects: Effects, language: 
 
 def test_the_workbook_has_both_evaluations_and_every_table_as_numbers(effects: Effects) -> None:
     book = io.BytesIO(effects_workbook(effects))
-    sheets = pl.read_excel(book, sheet_id=0, has_header=False, raise_if_empty=False)
-    names = list(sheets)
+    opened = CalamineWorkbook.from_filelike(book)
+    names = opened.sheet_names
+    sheets = {name: opened.get_sheet_by_name(name).to_python() for name in names}
     assert names[:3] == ["Summary", "With margins", "Without margins"]
     expected = {"Levels", "Small cells", "Tables", "Areas", "Other keys", "Associations", "Line"}
     assert expected <= set(names)
     assert "left-out" in names
     for name, sheet in sheets.items():
-        assert "onfidential" in str(sheet.row(0)[0]), name
-    stages = {value for value in sheets["With margins"].row(2) if value}
+        assert "onfidential" in str(sheet[0][0]), name
+    stages = {value for value in sheets["With margins"][2] if value}
     assert stages == {"original", "records changed", "cells perturbed besides"}
-    text = "\n".join(str(row) for row in sheets["Summary"].rows())
+    text = "\n".join(str(row) for row in sheets["Summary"])
     assert "A table of the whole country is untouched by swapping inside it" in text
     assert effects_workbook(effects) == effects_workbook(effects)
 
@@ -91,12 +93,9 @@ def test_files_are_for_their_owner_only(effects: Effects, tmp_path: Path) -> Non
     page = read_page(plan[0].read_text(encoding="utf-8"))
     assert "=1+1" in page.text
     assert "12,5" in page.text
-    assert read_page(plan[0].read_text(encoding="utf-8")).of("b") is not None
 
 
 def change(level: str, changed: int, *, area: bool = True, variable: str = "ed") -> LevelChange:
-    from sdcensus.model.text import Text
-
     return LevelChange(
         variable=variable,
         label=Text.of(variable.capitalize()),
