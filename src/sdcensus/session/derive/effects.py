@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.errors import SpecError
+from sdcensus.errors import SdcensusError, SpecError
 from sdcensus.microdata.derived_store import DerivedRecords
 from sdcensus.microdata.derived_view import DerivedView
 from sdcensus.microdata.edit_rules import NewViolations
@@ -284,7 +284,7 @@ def _repeated(
     repetitions = 0
     for number in range(REPETITIONS):
         progress("repeating with other keys", number / REPETITIONS)
-        with suppress(SpecError):  # other keys may meet what these did not
+        with suppress(SdcensusError):  # other keys may fit neither the records nor a file
             again = _with_other_keys(step, number)
             cubes = replace(lens, after=again).derived(specs)
             for at, (cube, after) in enumerate(zip(originals, cubes, strict=True)):
