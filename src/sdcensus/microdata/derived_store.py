@@ -7,7 +7,7 @@ on with those that are whole, and ends with the same bytes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -178,19 +178,30 @@ def write_derived(
     work = [(entity, name) for entity in kinds for name in derived.columns(entity)]
     for entity in store.manifest.rows:
         writer.add_entity(entity, int(derived.order[entity].size))
-    for at, (entity, name) in enumerate(work):
-        progress("writing columns", at / len(work))
-        known = store.manifest.columns[entity].get(name)
-        dtype = np.dtype(known.type if known is not None else np.int64)
-        if not writer.has_written(entity, name, dtype):
-            values, order = derived.column(entity, name), derived.order[entity]
-            writer.write(entity, name, _pieces(values.astype(dtype, copy=False), order))
+    write_columns(derived, writer, work, progress)
     return writer.describe(
         derived.schema,
         secret_id=store.manifest.secret_id,
         on_problem=store.manifest.on_problem,
         lineage=(*store.manifest.lineage, derivation),
     )
+
+
+def write_columns(
+    derived: DerivedRecords,
+    writer: StoreWriter,
+    columns: Sequence[tuple[Entity, str]],
+    progress: Progress,
+) -> None:
+    """Write columns of a derived store, one after the other, but those that are written already."""
+    store = derived.store
+    for at, (entity, name) in enumerate(columns):
+        progress("writing columns", at / len(columns))
+        known = store.manifest.columns[entity].get(name)
+        dtype = np.dtype(known.type if known is not None else np.int64)
+        if not writer.has_written(entity, name, dtype):
+            values, order = derived.column(entity, name), derived.order[entity]
+            writer.write(entity, name, _pieces(values.astype(dtype, copy=False), order))
 
 
 def _followed(link: Integers, places: UInt32) -> UInt32:

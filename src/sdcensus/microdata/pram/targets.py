@@ -88,7 +88,8 @@ class Target:
         columns = [records.raw(self.entity, variable.name) for variable in self.variables]
         if len(columns) == 1:
             return columns[0]
-        width = smallest_width(len(self.codes))
+        # One more than there are: the number of codes itself is multiplied with.
+        width = smallest_width(len(self.codes) + 1)
         pairs = zip(columns[1:], self.sizes[1:], strict=True)
 
         def extended(high: Integers, pair: tuple[Integers, int]) -> Integers:
