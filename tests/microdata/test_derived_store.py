@@ -128,6 +128,35 @@ def test_units_move_whole_and_the_store_stays_in_order_of_areas(tmp_path: Path) 
     _same_on_every_engine(open_store(tmp_path / "b"))
 
 
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_households_that_exchange_dwellings_have_the_place_of_their_new_dwelling(seed: int) -> None:
+    with TemporaryDirectory() as folder:
+        store = settlement(Path(folder) / "a", seed)
+        order = np.argsort(DRAWS.words(store.digests(H), 7), kind="stable")
+        first, second = order[:15], order[15:30]
+        rows, dwellings = np.concatenate([first, second]), store.raw(H, "_dwelling")
+        at = np.argsort(rows)
+        values = dwellings[np.concatenate([second, first])][at]
+        changes = Changes(links={(H, D): new(rows[at], values)})
+        out = derived_from(store, Path(folder) / "b", changes)
+        assert all(out.sorted_geography(entity) == "area" for entity in (D, H, F, P))
+        before, after = by_identity(store), by_identity(out)
+        partner = dict(zip(rows.tolist(), [*second.tolist(), *first.tolist()], strict=True))
+        digests = store.digests(H).tolist()
+        for row, digest in enumerate(digests):
+            place = before[H, digests[partner.get(row, row)]]
+            moved = {name: place[name] for name in ("_dwelling", "area")}
+            assert after[H, digest] == {**before[H, digest], **moved}
+        for (entity, digest), record in after.items():
+            if entity is D:
+                assert record == before[entity, digest]
+            elif (holder := record.get("_household", -1)) != -1:
+                assert record["area"] == after[H, holder]["area"]
+                assert {**record, "area": 0} == {**before[entity, digest], "area": 0}
+        _same_on_every_engine(open_store(Path(folder) / "b"))
+
+
 def _same_on_every_engine(census: Census) -> None:
     for of in ("persons", "families", "households", "dwellings"):
         memory, duckdb = (

@@ -91,7 +91,7 @@ class DerivedRecords(Confidential):
         orders: dict[Entity, UInt32] = {}
         for entity in self.store.schema.top_down:
             rows = np.arange(self.store.rows(entity), dtype=np.uint32)
-            if geography is not None and geography.name in self.changes.codes:
+            if geography is not None and self._moves:
                 parents = [
                     parent
                     for parent in self.store.schema.parents(entity)
@@ -101,10 +101,18 @@ class DerivedRecords(Confidential):
                     rows = _sorted_by(self._changed(entity, geography.name), rows)
                 elif parents:
                     places = self._places(orders[parents[0]], self.store.rows(parents[0]))
-                    link = self.store.raw(entity, link_column(parents[0]))
+                    link = self.changes.holders(self.store, entity, parents[0])
                     rows = _sorted_by(_followed(link, places), rows)
             orders[entity] = rows[~self.gone[entity][rows]]
         return orders
+
+    @property
+    def _moves(self) -> bool:
+        """Whether records may lie in another area than before."""
+        geography = self.store.schema.geography
+        return bool(self.changes.links) or (
+            geography is not None and geography.name in self.changes.codes
+        )
 
     @staticmethod
     def _places(order: UInt32, size: int) -> UInt32:
@@ -128,7 +136,7 @@ class DerivedRecords(Confidential):
         for parent in self.store.schema.parents(entity):
             if name == link_column(parent):
                 places = self._places(self.order[parent], self.store.rows(parent))
-                return _followed(self.store.raw(entity, name), places)
+                return _followed(self.changes.holders(self.store, entity, parent), places)
         geography = self.store.schema.geography
         if geography is not None and name == geography.name and entity is not geography.entity:
             return self._inherited_area(entity)
@@ -151,12 +159,12 @@ class DerivedRecords(Confidential):
         geography = self.store.schema.geography
         assert geography is not None
         own = self.store.raw(entity, geography.name)
-        if geography.name not in self.changes.codes:
+        if not self._moves:
             return own
         rows = np.arange(own.size, dtype=np.uint32)
         child = entity
         for parent in self.store.schema.path(entity, geography.entity) or ():
-            rows = _followed(rows, self.store.raw(child, link_column(parent)))
+            rows = _followed(rows, self.changes.holders(self.store, child, parent))
             child = parent
         above = self._changed(geography.entity, geography.name)
         held = rows != NO_ROW

@@ -115,6 +115,9 @@ class Changes(Confidential):
         dropped: The rows of the records that go, by kind of unit. What they hold goes with them.
         codes: New codes, by variable.
         amounts: New fixed-point values of weights and continuous variables, by variable.
+        links: New holders, by the kind of the records that are held and the kind that holds them:
+            the row of each record's new holder. A household that moves to another dwelling has
+            the area of that dwelling, and its persons have it too.
         added: Variables that the store does not have yet, such as a weight, with the fixed-point
             value of each record of their kind.
         imputed: The rows whose value was imputed by the method, by variable. The flag of a variable
@@ -130,6 +133,7 @@ class Changes(Confidential):
     dropped: Mapping[Entity, Rows] = field(default_factory=dict)
     codes: Mapping[str, NewValues] = field(default_factory=dict)
     amounts: Mapping[str, NewValues] = field(default_factory=dict)
+    links: Mapping[tuple[Entity, Entity], NewValues] = field(default_factory=dict)
     added: tuple[tuple[Variable, Integers], ...] = ()
     imputed: Mapping[str, Rows] = field(default_factory=dict)
     weights_only: bool = False
@@ -148,6 +152,15 @@ class Changes(Confidential):
         if entity in self.dropped:
             mask[self.dropped[entity]] = True
         return mask
+
+    def holders(self, store: CensusStore, entity: Entity, parent: Entity) -> Integers:
+        """The row of the unit of a kind that holds each record now."""
+        rows = store.raw(entity, link_column(parent))
+        new = self.links.get((entity, parent))
+        if new is not None:
+            rows = rows.copy()
+            rows[new.rows] = new.values
+        return rows
 
     def columns(self) -> Iterator[tuple[str, str, NewValues]]:
         """Each changed column: its variable, its name in the store, its new values."""
@@ -168,7 +181,7 @@ def dropped_with_parents(store: CensusStore, changes: Changes) -> dict[Entity, M
         mask = changes.drops(entity, store.rows(entity))
         for parent in store.schema.parents(entity):
             if parent in gone and store.has(entity, link_column(parent)):
-                link = store.raw(entity, link_column(parent))
+                link = changes.holders(store, entity, parent)
                 held = link != NO_ROW
                 mask[held] |= gone[parent][link[held]]
         gone[entity] = mask
