@@ -1,6 +1,8 @@
-"""Swapping: units that exchange their place, or some of what they say, with a partner elsewhere.
+"""Swapping: pairs of units exchange their place, or named attributes, and nothing else changes.
 
-What an exchange is about (``units``), who may be a partner (``profiles``) and how pairs come about
-(``pairing``) are shared by the methods, a module each. Variables that name a second place of the
-same people are in ``second_geographies``, which geographic PRAM uses as well.
+Here belongs what all swapping methods share (the units that move and their areas, similarity
+profiles, the search for partners, earlier pairs, the exchange itself), and one module for each
+method. Variables that name a second place of the same people are here too; geographic PRAM asks for
+them as well. The loops over arrays are in ``kernels.swapping``; other ways to change records are
+neighbours of this room.
 """
