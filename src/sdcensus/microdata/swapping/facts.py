@@ -24,10 +24,14 @@ from sdcensus.model.spec.headings import entity_words
 Int64 = npt.NDArray[np.int64]
 
 
-def minimum_rate(design: SwapDesign) -> float:
-    """The share of units that is touched if everybody at risk finds a partner who is not."""
+def _rate_lines(design: SwapDesign, wanted: int) -> Iterator[tuple[Fact, ...]]:
+    """Who is at risk, and from which rate on everybody of them is exchanged."""
     risky = sum(int(units.size) for units in at_risk_by_level(design))
-    return 2 * risky / max(design.units.settled, 1)
+    base = max(design.units.settled, 1)
+    yield sentence("swap.sizes.at_risk"), risky
+    yield sentence("swap.sizes.minimum"), round(risky / base, 6)
+    yield sentence("swap.sizes.minimum_apart"), round(min(2 * risky / base, 1.0), 6)
+    yield sentence("swap.sizes.wanted"), 2 * wanted
 
 
 def foreseen_facts(design: SwapDesign, wanted: int) -> tuple[FactTable, ...]:
@@ -38,13 +42,7 @@ def foreseen_facts(design: SwapDesign, wanted: int) -> tuple[FactTable, ...]:
         wanted: How many pairs the rate asks for.
     """
     risky = at_risk_by_level(design)
-    total = sum(int(units.size) for units in risky)
-    lines = [
-        *_size_lines(design),
-        (sentence("swap.sizes.at_risk"), total),
-        (sentence("swap.sizes.minimum"), round(minimum_rate(design), 6)),
-        (sentence("swap.sizes.wanted"), 2 * wanted),
-    ]
+    lines = [*_size_lines(design), *_rate_lines(design, wanted)]
     return (
         _table("units", design, lines),
         _donor_table(design, risky),
@@ -56,12 +54,9 @@ def outcome_facts(design: SwapDesign, outcome: SwapOutcome) -> tuple[FactTable, 
     """What was done: exchanged and failed by level, failures by area, how far units moved."""
     pairs = outcome.pairs
     touched = 2 * len(pairs)
-    risky = sum(int(units.size) for units in at_risk_by_level(design))
     lines = [
         *_size_lines(design),
-        (sentence("swap.sizes.at_risk"), risky),
-        (sentence("swap.sizes.minimum"), round(minimum_rate(design), 6)),
-        (sentence("swap.sizes.wanted"), 2 * outcome.wanted),
+        *_rate_lines(design, outcome.wanted),
         (sentence("swap.sizes.touched"), touched),
         (sentence("swap.sizes.rate"), round(touched / max(design.units.settled, 1), 6)),
         (sentence("swap.sizes.kept"), outcome.kept),

@@ -190,19 +190,19 @@ def common_codes(units: UnitTable, entity: Entity, codes: Integers) -> tuple[Int
         codes: A value for each record of that kind.
 
     Returns:
-        For each unit the value of its first record by digest, which units have such a record, and
-        which have records with different values.
+        For each unit the value of its records, which units have such a record, and which have
+        records with different values.
     """
     number = units.number_of(entity)
     held = np.flatnonzero(number != NO_UNIT)
-    order = held[np.argsort(units.store.digests(entity)[held], kind="stable")]
-    first = np.zeros(len(units), dtype=codes.dtype)
-    first[number[order[::-1]]] = codes[order[::-1]]
+    owner, own = number[held], codes[held]
+    common = np.zeros(len(units), dtype=codes.dtype)
+    common[owner] = own
     present = np.zeros(len(units), dtype=bool)
-    present[number[held]] = True
+    present[owner] = True
     mixed = np.zeros(len(units), dtype=bool)
-    mixed[number[held[codes[held] != first[number[held]]]]] = True
-    return first, present, mixed
+    mixed[owner[own != common[owner]]] = True
+    return common, present, mixed
 
 
 def _by_digest(digests: Integers) -> tuple[UInt64, Int64]:

@@ -7,15 +7,13 @@ from pathlib import Path
 
 from sdcensus.errors import MissingExtra, OutputError, SdcensusError
 from sdcensus.microdata.method import FactTable
+from sdcensus.microdata.swapping.earlier import PAIRS_FILE
 from sdcensus.model.method.registry import Part, declared
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.secret import Secret
 from sdcensus.report.derivation.files import require_report_libraries, write_plan
 from sdcensus.session.derive.step import prepared
 from sdcensus.store.census_store import CensusStore
-
-#: The file of pairs that swaps keep for the office.
-PAIRS_FILE = "pairs.csv"
 
 
 def foreseen(
