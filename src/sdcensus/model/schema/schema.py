@@ -142,7 +142,6 @@ class CensusInfo:
     """What census this is. ``code`` are the first parts of every canonical record id.
 
     ``name`` and ``country`` are in the first language; ``names`` and ``countries`` in several.
-
     ``measure`` is what its tables say unless somebody asks by name for something else: a weighted
     sample says how many people there are, not how many were asked. ``None`` where nobody decided.
     ``weights_only``: its weights were drawn, and nothing but weighted counts may be published.
