@@ -170,7 +170,12 @@ def drawn_changes(store: CensusStore, seed: int) -> Changes:
             most = len(variable.codes) - (name == "area")
             codes[name] = NewValues(rows, draw.integers(0, most, rows.size))
     dropped = {P: np.flatnonzero(draw.random(store.rows(P)) < 0.05)} if draw.random() < 0.5 else {}
-    return Changes(codes=codes, dropped=dropped)
+    links = {}
+    if draw.random() < 0.5:  # households move to other dwellings, persons to other households
+        for kinds in ((H, D), (P, H)):
+            rows = np.flatnonzero(draw.random(store.rows(kinds[0])) < 0.1)
+            links[kinds] = NewValues(rows, draw.integers(0, store.rows(kinds[1]), rows.size))
+    return Changes(codes=codes, dropped=dropped, links=links)
 
 
 @settings(max_examples=25, deadline=None)

@@ -21,9 +21,10 @@ from sdcensus.microdata.method import OfficeFile
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.schema.edit_rules import EditRule, edit_rules
-from sdcensus.model.schema.variable import Entity, Variable
+from sdcensus.model.schema.variable import Entity
 from sdcensus.store.census_store import CensusStore, inside
 from sdcensus.store.edit_rules import Members, breaches, rows_inside
+from sdcensus.store.manifest import link_column
 
 Integers = npt.NDArray[Any]
 Int64 = npt.NDArray[np.int64]
@@ -130,15 +131,13 @@ def new_violations(
 ) -> tuple[NewViolations, ...]:
     """The rules that changes break, with the records that broke them neither before."""
     before, after = derived.store, _Changed(derived)
-    changed = {name: new.rows for name, new in derived.changes.codes.items()}
     rules = before.schema.kept(edit_rules)
     violations = []
     for at, rule in enumerate(rules):
         progress("checking edit rules", at / len(rules))
-        concerned = [variable for variable in rule.variables if variable.name in changed]
-        if not concerned:
+        touched = _touched(derived, after, rule)
+        if touched is None:
             continue
-        touched = _touched(before, rule.entity, concerned, changed)
         touched &= ~derived.gone[rule.entity]
         if rule.second is None:
             rows = rows_inside(rule.when, after, rule.entity, touched)
@@ -151,22 +150,29 @@ def new_violations(
     return tuple(violations)
 
 
-def _touched(
-    store: CensusStore,
-    entity: Entity,
-    variables: Iterable[Variable],
-    changed: Mapping[str, Integers],
-) -> Mask:
-    """The records for which one of these variables may be another, their own or inherited."""
-    touched = np.zeros(store.rows(entity), dtype=bool)
-    above: dict[Entity, Mask] = {}
-    for variable in variables:
-        mask = above.setdefault(variable.entity, np.zeros(store.rows(variable.entity), dtype=bool))
-        mask[changed[variable.name]] = True
-    for holder, mask in above.items():
-        rows = store.holder_rows(entity, holder)[:]
-        held = rows != NO_ROW
-        touched[held] |= mask[rows[held]]
+def _touched(derived: DerivedRecords, after: CensusStore, rule: EditRule) -> Mask | None:
+    """The records that may break a rule by what has changed; ``None`` if nothing concerns it.
+
+    They, or what holds them, have another code of a variable of the rule, or another holder.
+    """
+    above: dict[Entity, list[Integers]] = {}
+    for variable in rule.variables:
+        if variable.name in derived.changes.codes:
+            new = derived.changes.codes[variable.name]
+            above.setdefault(variable.entity, []).append(new.rows)
+    for (held, _), new in derived.changes.links.items():
+        if held in derived.store.schema.lineage(rule.entity):
+            above.setdefault(held, []).append(new.rows)
+    if not above:
+        return None
+    touched = np.zeros(after.rows(rule.entity), dtype=bool)
+    for holder, changed in above.items():
+        mask = np.zeros(after.rows(holder), dtype=bool)
+        for rows in changed:
+            mask[rows] = True
+        links = after.holder_rows(rule.entity, holder)[:]
+        exists = links != NO_ROW
+        touched[exists] |= mask[links[exists]]
     return touched
 
 
@@ -175,7 +181,8 @@ def _new_pairs(
 ) -> NewViolations:
     """Pairs of records that break a rule together and did not before."""
     assert rule.second is not None
-    holder = before.holder_rows(rule.entity, rule.second.within)[:]
+    holder = after.holder_rows(rule.entity, rule.second.within)[:]
+    known = before.holder_rows(rule.entity, rule.second.within)[:]
     concerned = np.zeros(before.rows(rule.second.within), dtype=bool)
     concerned[holder[touched & (holder != NO_ROW)]] = True
     among = np.zeros(touched.size, dtype=bool)
@@ -189,11 +196,13 @@ def _new_pairs(
     was_first = np.zeros(touched.size, dtype=bool)
     was_first[rows_inside(rule.when, before, rule.entity, among)] = True
     was_second = np.zeros(touched.size, dtype=bool)
-    was_second[earlier.rows] = True
+    was_second[earlier.rows] = True  # and something held it
     found: list[tuple[Int64, Int64]] = []
     for first, second in members.pairs(rows):
         new = members.gap_broken(first, second)
-        new &= ~(was_first[first] & was_second[second] & earlier.gap_broken(first, second))
+        together = known[first] == known[second]
+        together &= was_first[first] & was_second[second]
+        new &= ~(together & earlier.gap_broken(first, second))
         record, at = np.unique(first[new], return_index=True)
         found.append((record, second[new][at]))
     records = np.concatenate([record for record, _ in found])
@@ -203,23 +212,31 @@ def _new_pairs(
 class _Changed(CensusStore):
     """The records with what has changed, in the order of the store from which they come."""
 
-    __slots__ = ("_derived", "_names")
+    __slots__ = ("_derived", "_links", "_names")
 
     def __init__(self, derived: DerivedRecords) -> None:
         store = derived.store
         super().__init__(store.path, store.manifest, store.schema)
         self._derived = derived
-        self._names = frozenset(derived.changes.codes)
+        links = derived.changes.links
+        area = store.schema.geography if links else None
+        moved = () if area is None else (area.name,)
+        self._names = frozenset((*derived.changes.codes, *moved))
+        self._links = {(child, link_column(parent)): parent for child, parent in links}
 
     def __repr__(self) -> str:
         return "<Changed records: confidential>"
 
     def _check_link(self, child: Entity, parent: Entity, link: Integers) -> None:
-        """Links are those of the store."""
-        self._derived.store._check_link(child, parent, link)
+        """Links are those of the store, or those that a method has made."""
+        if (child, link_column(parent)) not in self._links:
+            self._derived.store._check_link(child, parent, link)
 
     def raw(self, entity: Entity, column: str) -> Integers:
         """A column of the store, with what has changed."""
+        if (entity, column) in self._links:
+            parent = self._links[entity, column]
+            return self._derived.changes.holders(self._derived.store, entity, parent)
         if column not in self._names:
             return self._derived.store.raw(entity, column)
         if (entity, column) not in self._columns:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.served_numbers import Opening
 from sdcensus.session.answer import TableService
 from sdcensus.session.guard.run import Revision
 from sdcensus.session.guard.served_guard import ServingGuard
+from sdcensus.session.guard.served_lines import note_served
 from sdcensus.web.database import COMMAND_LINE, Database
 
 
@@ -50,4 +53,7 @@ def open_numbers(
     before = database.served.all()
     opening = decide_numbers(service, database, revision, progress=progress)
     database.served.open(opening, before=before, by=COMMAND_LINE)
+    if service.office is not None:
+        notes = note_served(service.office, service.census)
+        opening = replace(opening, notes=(*opening.notes, *notes))
     return opening

@@ -18,6 +18,7 @@ from sdcensus.methods.perturbation.schemes import scheme
 from sdcensus.model.method.parameter import MethodOptions
 from sdcensus.model.policy.policy import Limits, OnlineRules, Policy
 from sdcensus.model.schema.variable import Entity
+from sdcensus.session.answer import TableService
 from sdcensus.session.answer.opening import open_service
 from sdcensus.session.assess.assessment import assess_table
 from sdcensus.session.assess.options import AssessOptions
@@ -25,8 +26,12 @@ from sdcensus.session.attack.attack import attack_folder
 from sdcensus.session.census.census import open_store
 from sdcensus.session.derive import DerivationReport, derive
 from sdcensus.session.guard.guard import read_lock
+from sdcensus.session.guard.served_lines import read_served
 from sdcensus.session.protect.table import protect_table
+from sdcensus.session.publish.approval import approve, verify
 from sdcensus.testing.island import SECRET, island_store
+from sdcensus.web.database import Database
+from sdcensus.web.numbers import open_numbers
 from tests.microdata.settlement import dense
 from tests.session.answer.services import asked, values
 from tests.session.guard.test_served_guard import opened
@@ -150,22 +155,153 @@ def test_a_name_does_not_show_the_few_who_were_dropped(tmp_path: Path) -> None:
         published_from(office, "derived.store", revision="few")
 
 
+OTHER_TABLES = """
+[[table]]
+name = "young"
+rows = ["age@class"]
+columns = ["married"]
+"""
+
+
+def other_plan(office: Office, store: str, tables: str = OTHER_TABLES) -> Path:
+    """A second plan with the same office folder."""
+    other = office.write_plan(
+        tables, name="other.toml", output='office_folder = "published.office"\n'
+    )
+    text = other.read_text(encoding="utf-8")
+    text = text.replace('store = "census.store"', f'store = "{store}"')
+    other.write_text(text.replace('folder = "published"', 'folder = "more"'), encoding="utf-8")
+    return other
+
+
 def test_tables_that_share_no_number_are_related_even_so(tmp_path: Path) -> None:
     office = new_office(tmp_path)
     published_from(office, "census.store")
     derived(office, MANY)
-    other = office.write_plan(
-        '[[table]]\nname = "young"\nrows = ["age@class"]\ncolumns = ["married"]\n',
-        name="other.toml",
-        output='office_folder = "published.office"\n',
-    )
-    text = other.read_text(encoding="utf-8")
-    text = text.replace('store = "census.store"', 'store = "derived.store"')
-    other.write_text(text.replace('folder = "published"', 'folder = "more"'), encoding="utf-8")
+    other = other_plan(office, "derived.store")
+    before = office.files()
     with pytest.raises(Refused, match="Who has related numbers from both learns"):
         office.publish(other)
-    notes = office.publish(other, revision="private households").warnings
-    assert any("readers have both" in note for note in notes)
+    # A name alone does not decide that tables of both lines are out.
+    with pytest.raises(Refused, match="does not take over all that is out") as caught:
+        office.publish(other, revision="private households")
+    assert "marital (plan), ages (plan)" in str(caught.value)
+    assert "--two-lines" in str(caught.value)
+    assert office.files() == before
+    notes = office.publish(other, revision="private households", two_lines=True).warnings
+    assert any("Readers have both" in note for note in notes)
+    event = read_lock(office.office).events[-1]
+    assert (event.name, event.beside) == ("private households", ("",))
+    # Whoever signs is told, and the public file says nothing of it.
+    approvals = approve(tmp_path / "more", name="Ana Ruiz", office=office.office)
+    assert approvals.two_lines == ("private households",)
+    assert verify(tmp_path / "more", office=office.office).approvals == approvals
+    assert not any(b"private households" in text for _, text in texts(tmp_path / "more"))
+    # What was decided stays decided for this line, not for the other one.
+    more = f'{OTHER_TABLES}[[table]]\nname = "few"\nrows = ["married"]\n'
+    assert any(
+        "Readers have both" in note
+        for note in office.publish(other_plan(office, "derived.store", more)).warnings
+    )
+    with pytest.raises(Refused, match="made from the original store"):
+        office.publish(
+            other_plan(
+                office,
+                "census.store",
+                more
+                + more.replace('"few"', '"x"').replace('"young"', '"y"').replace("married", "sex"),
+            )
+        )
+    # The first plan follows under the same name: then there is one line again.
+    notes = published_from(office, "derived.store", revision="private households")
+    assert not any("Readers have both" in note for note in notes)
+    published_from(office, "derived.store")
+
+
+def test_a_revision_that_takes_everything_over_needs_no_more_than_its_name(tmp_path: Path) -> None:
+    office = new_office(tmp_path)
+    published_from(office, "census.store")
+    first = derived(office, "age == 5 and age == 6")  # nothing changes, and it is another line
+    with pytest.raises(Refused, match="made from a derived store"):
+        published_from(office, "derived.store")
+    published_from(office, "derived.store", revision="derived")
+    lock = read_lock(office.office)
+    assert {lock.making(table).lineage for table in lock.tables} == {first.lineage}
+    assert lock.events[-1].name == "derived"
+    assert not lock.events[-1].beside
+    published_from(office, "derived.store")
+    # Neither other parameters nor a further step are the same line.
+    derived(office, "age == 5 and age == 7")
+    with pytest.raises(Refused, match="made from a derived store"):
+        published_from(office, "derived.store")
+    report = derive(
+        office.folder / "derived.store",
+        office.folder / "twice.store",
+        *("drop-records", {"where": "age == 1 and age == 2"}),
+        secret=SECRET,
+    )
+    assert report.lineage.count("drop-records 1") == 2
+    shutil.rmtree(office.folder / "derived.store")
+    (office.folder / "twice.store").rename(office.folder / "derived.store")
+    with pytest.raises(Refused) as caught:
+        published_from(office, "derived.store")
+    assert report.lineage in str(caught.value)
+
+
+def test_a_folder_says_from_which_store_it_was_made_and_from_one_only(tmp_path: Path) -> None:
+    office = new_office(tmp_path)
+    published_from(office, "census.store")
+    assert verify(office.published).lines == ("the original store",)
+    manifest = office.published / "manifest.json"
+    content = json.loads(manifest.read_text(encoding="utf-8"))
+    content["tables"][0]["provenance"][0]["lineage"] = "drop-records 1 0"
+    manifest.write_text(json.dumps(content), encoding="utf-8")
+    (problem,) = verify(office.published).problems
+    assert "several lines of records: a derived store (drop-records 1 0); the original" in problem
+
+
+def test_numbers_are_not_taken_over_from_another_line(tmp_path: Path) -> None:
+    office = new_office(tmp_path)
+    published_from(office, "census.store")
+    derived(office, MANY)
+    tables = '[[table]]\nname = "again"\nrows = ["area@district"]\ncolumns = ["married"]\n'
+    plan = other_plan(office, "derived.store", tables)
+    text = plan.read_text(encoding="utf-8")
+    plan.write_text(
+        text.replace("[protect]", "[protect]\nimport_published = true"), encoding="utf-8"
+    )
+    notes = office.publish(plan, revision="both", two_lines=True).warnings
+    assert not any("taken over" in note for note in notes)
+
+
+def test_a_builder_and_a_publication_are_of_one_line(tmp_path: Path) -> None:
+    office = new_office(tmp_path, tables=OTHER_TABLES)
+    published_from(office, "census.store")
+    derived(office, MANY)
+    census = open_store(office.store)
+    policy = Policy(
+        name="test",
+        schema=census.schema,
+        limits=Limits(dimensions=1),
+        online=OnlineRules(recovery=0.99),
+    )
+
+    def served(store: Path) -> TableService:
+        return open_service(store, policy, plan=office.plan, secret=office.secret)
+
+    with pytest.raises(Refused, match="published from other records"):
+        served(office.folder / "derived.store")
+    with Database.open(tmp_path / "state.db") as database:
+        assert not open_numbers(served(office.store), database).notes
+    assert read_served(office.office) == {_series(office): ""}
+    # The builder stands beside what a revision would publish from the other store.
+    with pytest.raises(Refused, match="from the original store: the table builder"):
+        published_from(office, "derived.store", revision="private households")
+    published_from(office, "derived.store", revision="private households", two_lines=True)
+    assert read_lock(office.office).events[-1].beside == ("",)
+    with pytest.raises(Refused, match="published from other records"):
+        served(office.store)
+    assert served(office.folder / "derived.store").office == office.office
 
 
 def test_a_builder_goes_over_to_another_line_by_name_only(tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ def contents(folder):
     return {
         path.relative_to(folder).as_posix(): path.read_bytes().hex()
         for path in files
-        if not path.name.startswith(".") and ".new" not in path.parts and not path.name.startswith("running")
+        if not path.name.startswith((".", "running")) and ".new" not in path.parts
     }
 
 for moment in range(1, 500):

@@ -56,5 +56,7 @@ def approve(
     output.say(speak(key, language, people=people, n=given, needed=NEEDED))
     if approvals.accepted is not None:
         output.say(in_language(approvals.accepted.sentence, language))
+    for decided in approvals.two_lines:
+        output.say(speak("rules.two_lines", language, name=decided))
     if approvals.outdated:
         output.say(speak("approve.outdated", language))

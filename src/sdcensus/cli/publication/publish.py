@@ -87,6 +87,14 @@ def publish(
             help="The store that was published before, if it is no longer where it was.",
         ),
     ] = None,
+    two_lines: Annotated[
+        bool,
+        typer.Option(
+            "--two-lines",
+            help="With --revision: tables made from another store, original or derived, stay out"
+            " beside these.",
+        ),
+    ] = False,
     revision_minimum: Annotated[
         int | None,
         typer.Option(
@@ -136,6 +144,7 @@ def publish(
         revision=revision,
         rekey=rekey,
         old_store=old_store,
+        two_lines=two_lines,
         revision_minimum=revision_minimum,
         restart=restart,
         accept_risk=accept_risk,

@@ -11,6 +11,7 @@ from sdcensus.cli.shared.console import Output, Stages
 from sdcensus.cli.shared.options import Quiet, examples
 from sdcensus.errors import InputError
 from sdcensus.model.quantities import bytes_text
+from sdcensus.model.sentences import speak
 
 EXAMPLES = examples(
     "sdcensus verify published/", "sdcensus verify published/ --office published.office"
@@ -53,6 +54,8 @@ def verify(
         f"{folder}: {verification.publication}, all {verification.files:,} files"
         f" ({bytes_text(verification.size)}) are as they were published."
     )
+    for line in verification.lines:
+        output.say(f"Its tables were made from {line}.")
     if verification.approvals is not None:
         people = [
             _person(approval.name, approval.role) for approval in verification.approvals.approvals
@@ -64,6 +67,8 @@ def verify(
             output.say(f"{given}: sdcensus approve records two names.")
         if verification.approvals.accepted is not None:
             output.say(verification.approvals.accepted.sentence)
+        for decided in verification.approvals.two_lines:
+            output.say(speak("rules.two_lines", None, name=decided))
         if verification.approvals.outdated:
             output.say("An earlier approval was for something that has changed since.")
 

@@ -8,7 +8,7 @@ the secret, a count or a key.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import date
 from enum import StrEnum
@@ -169,6 +169,8 @@ class LockEvent:
         plan: The plan.
         tables: How many tables were published for the first time or changed.
         changed: How many published numbers changed.
+        lineage, beside: Where the office has decided that tables of several lines of records are
+            out: the line of this event, and the others.
     """
 
     name: str
@@ -177,6 +179,15 @@ class LockEvent:
     plan: str = ""
     tables: int = 0
     changed: int = 0
+    lineage: str = ""
+    beside: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, object]:
+        """As plain values; without lines where there is only one."""
+        values = asdict(self)
+        for name in () if self.beside else ("lineage", "beside"):
+            del values[name]
+        return values
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -282,6 +293,14 @@ class PublicationLock:
         latest = max(own, key=lambda table: table.event, default=None)
         return None if latest is None else self.making(latest).lineage
 
+    def stands_beside(self, series: str, lineage: str, beside: Collection[str]) -> bool:
+        """Whether the office has decided that tables of these lines stay out beside another one."""
+        here = {table.event for table in self.tables if table.series == series}
+        return bool(beside) and any(
+            at in here and event.lineage == lineage and set(beside) <= set(event.beside)
+            for at, event in enumerate(self.events)
+        )
+
     def with_event(
         self,
         event: LockEvent,
@@ -317,7 +336,7 @@ class PublicationLock:
                 for making in self.makings
             ],
             "tables": [asdict(table) for table in self.tables],
-            "events": [asdict(event) for event in self.events],
+            "events": [event.to_json() for event in self.events],
         }
         return json.dumps(content, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
 
@@ -341,10 +360,7 @@ class PublicationLock:
             lock = cls(
                 makings=tuple(_making(making) for making in content["makings"]),
                 tables=tuple(LockedTable(**table) for table in content["tables"]),
-                events=tuple(
-                    LockEvent(**{**event, "kind": EventKind(event["kind"])})
-                    for event in content["events"]
-                ),
+                events=tuple(map(_event, content["events"])),
             )
             lock._check()
         except (ValueError, LookupError, TypeError, AttributeError, SpecError):
@@ -377,6 +393,11 @@ def days_apart(first: str, second: str) -> int | None:
         return abs((date.fromisoformat(first) - date.fromisoformat(second)).days)
     except ValueError:
         return None
+
+
+def _event(value: Mapping[str, Any]) -> LockEvent:
+    beside = tuple(map(str, value.get("beside", ())))
+    return LockEvent(**{**value, "kind": EventKind(value["kind"]), "beside": beside})
 
 
 def _making(one: Mapping[str, Any]) -> Making:

@@ -97,6 +97,7 @@ def open_service(
         smallest_group=smallest,
         planned=planned is not None,
     )
+    service.office = None if published is None else published.office
     progress("finding what can be offered", 0.8)
     _ = service.catalogue
     progress("ready", 1.0)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -170,6 +171,7 @@ class TableService(Confidential):
         "_source",
         "budgets",
         "census",
+        "office",
         "policy",
         "risks",
     )
@@ -192,6 +194,8 @@ class TableService(Confidential):
         self.policy = policy
         self.budgets = budgets
         self.risks = gate
+        #: The folder of the office whose plan publishes with the same numbers, if there is one.
+        self.office: Path | None = None
         self._catalogue: Catalogue | None = None
         self._methods = dict(methods)
         self._source = source

@@ -17,11 +17,12 @@ from pathlib import Path
 import numpy as np
 
 from sdcensus.errors import OutputError, SdcensusError
+from sdcensus.kernels.cells.tabulate import NO_ROW
 from sdcensus.microdata.derived_store import DerivedRecords
 from sdcensus.microdata.method import OfficeFile
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.text import plain_cell
-from sdcensus.store.manifest import read_manifest
+from sdcensus.store.manifest import link_column, read_manifest
 from sdcensus.store.owner_only import (
     make_owner_only_folder,
     open_owner_only,
@@ -156,6 +157,16 @@ def _lines(derived: DerivedRecords) -> Iterator[tuple[str, ...]]:
         for row in np.flatnonzero(gone).tolist():
             change = "dropped" if chosen[row] else "dropped with what holds it"
             yield entity.value, f"{int(digests[row]):016x}", change, "", "", ""
+    for (entity, parent), new in changes.links.items():
+        digests, holders = store.digests(entity), store.digests(parent)
+        before = store.raw(entity, link_column(parent))
+        for row, after in zip(new.rows.tolist(), new.values.tolist(), strict=True):
+            places = (
+                "" if place == NO_ROW else f"{int(holders[place]):016x}"
+                for place in (int(before[row]), int(after))
+            )
+            record = f"{int(digests[row]):016x}"
+            yield (entity.value, record, "held by another", parent.value, *places)
     for name, column, new in changes.columns():
         variable = store.schema.variable(name)
         digests = store.digests(variable.entity)

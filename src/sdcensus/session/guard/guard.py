@@ -25,6 +25,7 @@ from sdcensus.session.census.census import Census
 from sdcensus.session.guard import words
 from sdcensus.session.guard.comparison import PublishedComparison, RecordCounter
 from sdcensus.session.guard.harmony import Imported, coexistence_warnings, imported
+from sdcensus.session.guard.lines import crossed_lines, lines_beside
 from sdcensus.session.guard.run import (
     CHECK_FILE,
     REDRAWN_SHARE,
@@ -38,7 +39,6 @@ from sdcensus.session.guard.run import (
     series_key_version,
     series_lookup,
 )
-from sdcensus.session.guard.words import line_crossed
 from sdcensus.store.owner_only import make_owner_only_folder, write_owner_only
 from sdcensus.store.people import PeopleMark, renamed_from
 from sdcensus.store.registry import RegistryEntry
@@ -94,6 +94,7 @@ def open_guard(
             date=date,
             revision=event.name,
             rekey=event.rekey,
+            two_lines=event.two_lines,
             old_store=event.old_store,
             minimum=event.minimum,
             progress=progress,
@@ -157,7 +158,8 @@ class Guard(Confidential):
         making = self._making(spec.of, provenance)
         if locked is not None:
             other = self.lock.making(locked).data_version != making.data_version
-            same = replace(same, known=True, other_data=other)
+            line = self.lock.making(locked).lineage != making.lineage
+            same = replace(same, known=True, other_data=other, other_line=line)
             if locked.digest == digest:
                 return replace(same, entry=locked.entry, compared=spec.cells)
         shared_numbers = self._comparison.shared_numbers(spec, values, locked, making)
@@ -219,7 +221,9 @@ class Guard(Confidential):
         if locked is not None:
             before = self.lock.making(locked)
             table_changes = replace(
-                table_changes, other_data=before.data_version != making.data_version
+                table_changes,
+                other_data=before.data_version != making.data_version,
+                other_line=before.lineage != making.lineage,
             )
             if locked.digest == digest:
                 return table_changes
@@ -276,6 +280,8 @@ class Guard(Confidential):
 
     def _is_taken_over(self, entry: RegistryEntry, provenance: Provenance) -> bool:
         """What the plan itself has published stays only as long as it is about the same data."""
+        if entry.provenance is not None and entry.provenance.lineage != provenance.lineage:
+            return False  # a table has the numbers of one line
         locked = self.lock.table(entry.spec_hash, self._series)
         if locked is None or locked.plan != self._run.plan:
             return True
@@ -303,8 +309,7 @@ class Guard(Confidential):
         if groups.lowered and self.lock.event(run.revision or "", run.plan) is not None:
             raise Refused(words.name_used(run.revision))
         notes += groups.notes
-        if any(table.fresh for table in changes):
-            notes += line_crossed(self.lock, self._series, run)
+        notes += crossed_lines(self.lock, self._series, run, changes, self.office)
         info = run.census.schema.census
         renamed = renamed_from(self.lock.makings, info, self._series, self._mark)
         if renamed is not None:
@@ -385,9 +390,12 @@ class Guard(Confidential):
             if nothing is to be recorded. The registry's file comes first, the lock last.
         """
         fresh = [change for change in changes if change.fresh]
-        if not fresh:
+        moved = self._run.revision and any(change.other_line for change in changes)
+        if not fresh and not moved:
             return {}
-        event = self._run.event(fresh, self.lock)
+        line = self._run.census.origin.lineage
+        beside = lines_beside(self.lock, self._series, changes, line, self.office)
+        event = self._run.event(fresh, self.lock, tuple(beside))
         batch = self.registry.batch()
         tables = {}
         # A revision publishes all tables from the new data, also those that stay as they are.

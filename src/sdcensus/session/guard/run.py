@@ -68,6 +68,7 @@ class TableChanges(Confidential):
         changed: How many of these have another number now.
         why: What is different from when they were published, as words for ``guard_words``.
         other_data: Whether the data are others than when it was published.
+        other_line: Whether they are derived in another way from an original store.
         short: How many changed numbers have too few changed records behind them.
         uncounted: Why changed records could not be counted; empty if they were.
         exposed: Re-keying: changed numbers that new keys do not hide, with too few behind them.
@@ -95,6 +96,7 @@ class TableChanges(Confidential):
     changed: int = 0
     why: tuple[str, ...] = ()
     other_data: bool = False
+    other_line: bool = False
     short: int = 0
     uncounted: str = ""
     exposed: int = 0
@@ -339,14 +341,18 @@ class Revision:
         rekey: Whether all numbers are drawn anew; only with a name.
         old_store: The store from which was published, if it is no longer where it was.
         minimum: How many changed records must stand behind every changed number.
+        two_lines: Whether tables of another line of records may stay out; only with a name.
     """
 
     name: str | None = None
     rekey: bool = False
     old_store: Path | None = None
     minimum: int = REVISION_MINIMUM
+    two_lines: bool = False
 
     def __post_init__(self) -> None:
+        if self.two_lines and not self.name:
+            raise SpecError("Two lines are decided by name: --two-lines needs --revision NAME.")
         if self.rekey and not self.name:
             raise SpecError("Re-keying is an event with a name: --rekey needs --revision NAME.")
         if self.name is not None and not self.name.strip():
@@ -367,7 +373,7 @@ class GuardRun:
         methods: How, by what is counted.
         specs: All its tables.
         plan, date: The name of the plan, and its date.
-        revision, rekey, old_store, minimum: As a ``Revision`` has them.
+        revision, rekey, old_store, minimum, two_lines: As a ``Revision`` has them.
         progress: Told what is done.
     """
 
@@ -380,6 +386,7 @@ class GuardRun:
     rekey: bool
     old_store: Path | None
     minimum: int
+    two_lines: bool = False
     progress: Progress = field(default=no_progress)
 
     def __repr__(self) -> str:
@@ -402,19 +409,22 @@ class GuardRun:
         """What the run is, if it changes numbers."""
         return EventKind.REKEYING if self.rekey else EventKind.REVISION
 
-    def event(self, fresh: Sequence[TableChanges], lock: PublicationLock) -> LockEvent:
+    def event(
+        self, fresh: Sequence[TableChanges], lock: PublicationLock, beside: tuple[str, ...] = ()
+    ) -> LockEvent:
         """What the lock is told about the run.
 
         Args:
             fresh: The tables that are published for the first time or change.
             lock: The lock before it.
+            beside: The other lines of which tables stay out.
         """
         changed = sum(table_changes.changed for table_changes in fresh)
         if not lock.events:
             kind, name = EventKind.FIRST, EventKind.FIRST.value
         elif self.rekey:
             kind, name = EventKind.REKEYING, EventKind.REKEYING.value
-        elif changed:
+        elif changed or not fresh:
             kind, name = EventKind.REVISION, EventKind.REVISION.value
         elif any(table_changes.hidden or table_changes.opened for table_changes in fresh):
             size = max(table_changes.provenance.smallest_group for table_changes in fresh)
@@ -429,4 +439,6 @@ class GuardRun:
             plan=self.plan,
             tables=len(fresh),
             changed=changed,
+            lineage=self.census.origin.lineage if beside else "",
+            beside=beside,
         )

@@ -31,9 +31,9 @@ from sdcensus.session.answer.budgets import open_menu
 from sdcensus.session.census.census import Census
 from sdcensus.session.guard import served_words as serving_words, words as guard_words
 from sdcensus.session.guard.changed_records import ChangedRecords
+from sdcensus.session.guard.lines import line_text
 from sdcensus.session.guard.run import Revision
 from sdcensus.session.guard.served_words import changes_in_menu
-from sdcensus.session.guard.words import line_text
 from sdcensus.store.census_store import CensusStore
 from sdcensus.store.people import PeopleMark, renamed_from
 

@@ -39,13 +39,15 @@ class ServedSeries:
         key_version: The version of keys; ``None`` if nothing is out.
         lookup: How keys were looked up; ``None`` if nothing is out.
         smallest_group: The smallest group; 0 for no rule.
-        data_versions: The records of what is out.
+        data_versions: The records of what is out, of the line that was published last.
+        office: The folder of the office.
     """
 
     key_version: int | None = None
     lookup: str | None = None
     smallest_group: int = 0
     data_versions: frozenset[str] = frozenset()
+    office: Path | None = None
 
     @classmethod
     def of(cls, plan: Plan, file: Path, census: Census) -> ServedSeries:
@@ -56,14 +58,19 @@ class ServedSeries:
         series, name = lock.series_of(info), publication_name(info, file)
         out = [table for table in lock.tables if table.series == series]
         if not out:
-            return cls()
+            return cls(office=office)
         # Without what the plan says: that must be the same, and is compared below.
         version = series_key_version(office, None, info=info, plan=name)
         return cls(
             key_version=1 if version is None else version,
             lookup=series_lookup(office, info=info, plan=name),
             smallest_group=lock.smallest_group(series),
-            data_versions=frozenset(lock.making(locked_table).data_version for locked_table in out),
+            data_versions=frozenset(
+                making.data_version
+                for making in map(lock.making, out)
+                if making.lineage == lock.lineage(series)
+            ),
+            office=office,
         )
 
     def refuse_version(self, asked: int | None) -> None:

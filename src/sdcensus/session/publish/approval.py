@@ -18,6 +18,8 @@ from sdcensus.model.letters import plain_letters
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.lock import LOCK_FILE
 from sdcensus.session.gate.gate import AcceptedRisk
+from sdcensus.session.guard.lines import line_text
+from sdcensus.session.guard.run import read_lock
 from sdcensus.session.publish.workplace import (
     ACCEPTED_RISK,
     APPROVALS,
@@ -44,6 +46,7 @@ class Verification:
         size: Their bytes.
         problems: What is not as it was published; empty if everything is.
         approvals: Who has approved it, if the office's folder was looked at.
+        lines: How the records were derived of which its tables are made; empty for the original.
     """
 
     folder: Path
@@ -52,6 +55,7 @@ class Verification:
     size: int
     problems: tuple[str, ...]
     approvals: Approvals | None = None
+    lines: tuple[str, ...] = ()
 
     @property
     def sound(self) -> bool:
@@ -89,6 +93,9 @@ def verify(
         raise InputError(f"{root / MANIFEST} is damaged. Publish again.") from None
     approvals = None
     problems = list(_problems(root, listed, progress))
+    lines = _lines(manifest)
+    if len(lines) > 1:
+        problems.append(f"{MANIFEST}: tables of several lines of records: {'; '.join(lines)}")
     if office is not None:
         private = private_folder(root, office)
         kept = read_json(private / OFFICE_FILE).get("manifest", {})
@@ -102,7 +109,17 @@ def verify(
         sum(written_file.size for written_file in listed),
         tuple(problems),
         approvals,
+        lines,
     )
+
+
+def _lines(manifest: Mapping[str, Any]) -> tuple[str, ...]:
+    """From which lines of records the tables of a publication were made, in words."""
+    try:
+        makings = [made for table in manifest["tables"] for made in table["provenance"]]
+        return tuple(dict.fromkeys(line_text(str(made.get("lineage", ""))) for made in makings))
+    except (LookupError, TypeError, AttributeError):
+        return ()
 
 
 def _problems(root: Path, listed: list[WrittenFile], progress: Progress) -> Iterator[str]:
@@ -154,11 +171,14 @@ class Approvals:
         approvals: The people.
         outdated: Approvals of something that has changed since.
         accepted: Who has accepted that it may give people away, and why; ``None`` if nobody had to.
+        two_lines: The names under which the office has decided that tables of several lines of
+            records are out.
     """
 
     approvals: tuple[Approval, ...] = ()
     outdated: tuple[Approval, ...] = ()
     accepted: AcceptedRisk | None = None
+    two_lines: tuple[str, ...] = ()
 
     @property
     def complete(self) -> bool:
@@ -219,7 +239,7 @@ def approve(
             content[ACCEPTED_RISK] = known.accepted.to_json()
         text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
         write_owner_only(private / APPROVALS, text.encode())
-    return Approvals(kept, known.outdated, known.accepted)
+    return Approvals(kept, known.outdated, known.accepted, known.two_lines)
 
 
 def read_approvals(private: Path, folder: Path) -> Approvals:
@@ -238,9 +258,10 @@ def read_approvals(private: Path, folder: Path) -> Approvals:
     except (LookupError, TypeError):
         raise InputError(f"{private / APPROVALS} is damaged. Restore it from a backup.") from None
     accepted = read_accepted_risk(private)
+    decided = tuple(event.name for event in read_lock(private.parent).events if event.beside)
     if content.get("approved") == _digests(folder, private):
-        return Approvals(approvals, (), accepted)
-    return Approvals((), approvals, accepted)
+        return Approvals(approvals, (), accepted, decided)
+    return Approvals((), approvals, accepted, decided)
 
 
 def read_accepted_risk(private: Path) -> AcceptedRisk | None:

@@ -118,6 +118,7 @@ class PublishOptions:
         accept_risk: The name of who accepts that the plan would give people away, where it would.
         reason: Why; kept with the name for those who approve.
         yes: Whether tables of very many cells are written.
+        two_lines: Whether tables of another line of records stay out, by the name of the revision.
     """
 
     out: str | Path | None = None
@@ -134,6 +135,7 @@ class PublishOptions:
     accept_risk: str | None = None
     reason: str = ""
     yes: bool = False
+    two_lines: bool = False
 
     def __post_init__(self) -> None:
         parse_bytes(self.memory, what="The memory")
@@ -157,7 +159,7 @@ class PublishOptions:
         """How published numbers may change."""
         store = None if self.old_store is None else Path(self.old_store)
         minimum = REVISION_MINIMUM if self.revision_minimum is None else self.revision_minimum
-        return Revision(self.revision, self.rekey, store, minimum)
+        return Revision(self.revision, self.rekey, store, minimum, self.two_lines)
 
 
 def publish(
@@ -289,7 +291,7 @@ def _begun(
     return workplace.begin(
         {
             **identity,
-            "the revision": [said.revision or "", said.rekey],
+            "the revision": [said.revision or "", said.rekey, said.two_lines],
             "what was published before": _digest_of(resolved.office / LOCK_FILE),
         },
         restart=said.restart,
