@@ -20,6 +20,7 @@ from benchmarks import (
     publish,
     serve,
     study,
+    swap,
     tabulate,
     weights,
 )
@@ -78,6 +79,13 @@ def sections(folder: Path, *, small: bool) -> dict[str, Section]:
             lambda: weights.measure(folder, sizes),
         ),
         "publish": ("The European programme", lambda: publish.measure(folder, sizes)),
+        "swap": (
+            "Targeted swapping: three levels, 5 % of the households, two profiles",
+            lambda: swap.measure(
+                folder,
+                (50_000, 100_000) if small else (100_000, 1_000_000, 5_000_000, 17_500_000),
+            ),
+        ),
         "serve": (
             f"The table builder, {millions}",
             lambda: serve.measure(folder, sizes[-1], minutes=0.5 if small else 5.0),

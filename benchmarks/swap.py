@@ -1,12 +1,14 @@
 """Targeted swapping: a country of three levels, 5 % of its households, two profiles.
 
-What is measured is risk, selection and pairing, with kernels compiled; writing the derived store
-is measured apart, against a copy of the store.
+What is measured is risk, selection and pairing, with kernels compiled, as time of the one processor
+that it uses; writing the derived store is measured apart, against a copy of the store that is on
+the disk as ours is.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
 import tempfile
@@ -28,17 +30,20 @@ def measure(folder: Path, sizes: tuple[int, ...]) -> list[Line]:
     lines, earlier = [], None
     for persons in sizes:
         took = in_own_process("benchmarks.swap", str(folder), str(persons))
-        seconds, memory = _PROMISED.get(persons, (None, None))
-        promise = "" if seconds is None else f"at most {seconds:g} s and {memory / 1e9:g} GB"
-        kept = None if seconds is None else took["search"] <= seconds and took["memory"] <= memory
-        per_million = took["search"] / persons * 1e6
+        promise, kept = "", None
+        if persons in _PROMISED:
+            seconds, memory = _PROMISED[persons]
+            promise = f"at most {seconds:g} s and {memory / 1e9:g} GB"
+            kept = took["work"] <= seconds and took["memory"] <= memory
+        per_million = took["work"] / persons * 1e6
         growth = "" if earlier is None else f", {per_million / earlier:.2f} times that of the least"
         earlier = earlier or per_million
         lines.append(
             Line(
                 f"{persons / 1e6:g} million persons, {took['households']:,.0f} households,"
                 f" {took['touched']:,.0f} exchanged: risk, selection and pairing",
-                f"{took['search']:.2f} s, {took['memory'] / 1e9:.2f} GB;"
+                f"{took['work']:.2f} s of one processor, {took['search']:.2f} s on the clock,"
+                f" {took['memory'] / 1e9:.2f} GB;"
                 f" {per_million:.2f} s a million{growth}",
                 promise,
                 kept,
@@ -143,6 +148,14 @@ def write_country(path: Path, persons: int) -> None:
     )
 
 
+def copy_to_disk(store: Path, out: Path) -> None:
+    """Copy a store so that it is on the disk, as a store is that we write."""
+    shutil.copytree(store, out)
+    for file in out.rglob("*.bin"):
+        with file.open("rb+") as column:
+            os.fsync(column.fileno())
+
+
 def main() -> None:
     from sdcensus.microdata.derived_store import DerivedRecords, write_derived
     from sdcensus.microdata.method import Draws
@@ -162,7 +175,7 @@ def main() -> None:
         in_own_process("benchmarks.swap", str(folder), str(persons), "write")
     store = CensusStore.open(path)
     method = TargetedSwap(
-        risk_variables=("age", "sex", "activity"),
+        risk_variables=("sex", "activity", "education"),
         k=2,
         rate=0.05,
         profiles=("size,tenure,rooms", "size,tenure"),
@@ -173,9 +186,9 @@ def main() -> None:
         warm = Path(scratch) / "warm.store"
         write_country(warm, 20_000)
         method.derive(CensusStore.open(warm), draws, no_progress)
-        start = time.perf_counter()
+        start, worked = time.perf_counter(), time.process_time()
         changes = method.derive(store, draws, no_progress)
-        search = time.perf_counter() - start
+        search, work = time.perf_counter() - start, time.process_time() - worked
         memory = peak_memory()
         step = Derivation(
             parent="", method=method.name, method_version="1", fingerprint="", secret_id=""
@@ -183,11 +196,11 @@ def main() -> None:
         copies, writes = [], []
         for turn in range(3):
             start = time.perf_counter()
-            shutil.copytree(path, folder / f"swap-copy-{turn}.store")
+            copy_to_disk(path, folder / f"swap-copy-{turn}.store")
             copies.append(time.perf_counter() - start)
             shutil.rmtree(folder / f"swap-copy-{turn}.store")
             start = time.perf_counter()
-            with writing(folder / f"swap-derived-{turn}.store") as writer:
+            with writing(folder / f"swap-derived-{turn}.store", resumed="bench") as writer:
                 write_derived(DerivedRecords(store, changes), writer, step, no_progress)
             writes.append(time.perf_counter() - start)
             shutil.rmtree(folder / f"swap-derived-{turn}.store")
@@ -195,6 +208,7 @@ def main() -> None:
         json.dumps(
             {
                 "search": search,
+                "work": work,
                 "memory": memory,
                 "households": store.manifest.rows[next(iter(store.manifest.rows))],
                 "touched": next(iter(changes.figures.values())),

@@ -8,6 +8,7 @@ on with those that are whole, and ends with the same bytes.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -17,7 +18,7 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.kernels.cells.sparse import sort_cells
-from sdcensus.kernels.cells.tabulate import NO_ROW
+from sdcensus.kernels.cells.tabulate import NO_ROW, inherit
 from sdcensus.microdata.method import Changes, Mask, dropped_with_parents
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.progress import Progress
@@ -168,6 +169,8 @@ class DerivedRecords(Confidential):
             child = parent
         above = self._changed(geography.entity, geography.name)
         held = rows != NO_ROW
+        if held.all():
+            return above[rows]
         area = own.copy()
         area[held] = above[rows[held]]
         return area
@@ -201,22 +204,29 @@ def write_columns(
     columns: Sequence[tuple[Entity, str]],
     progress: Progress,
 ) -> None:
-    """Write columns of a derived store, one after the other, but those that are written already."""
-    store = derived.store
-    for at, (entity, name) in enumerate(columns):
-        progress("writing columns", at / len(columns))
-        known = store.manifest.columns[entity].get(name)
+    """Write columns, two at a time: one is put in order while the other goes to the disk."""
+    done = 0
+
+    def write(item: tuple[Entity, str]) -> None:
+        nonlocal done
+        entity, name = item
+        known = derived.store.manifest.columns[entity].get(name)
         dtype = np.dtype(known.type if known is not None else np.int64)
         if not writer.has_written(entity, name, dtype):
             values, order = derived.column(entity, name), derived.order[entity]
             writer.write(entity, name, _pieces(values.astype(dtype, copy=False), order))
+        done += 1
+        progress("writing columns", done / len(columns))
+
+    _ = derived.order, derived.gone  # made once, before two threads ask for them
+    with ThreadPoolExecutor(2) as threads:
+        list(threads.map(write, columns))
 
 
 def _followed(link: Integers, places: UInt32) -> UInt32:
     """Where links lead, step by step; nowhere stays nowhere."""
-    held = link != NO_ROW
-    reached = np.full(link.size, NO_ROW, dtype=np.uint32)
-    reached[held] = places[link[held]]
+    reached = np.empty(link.size, dtype=np.uint32)
+    inherit(link, places, int(NO_ROW), reached)
     return reached
 
 

@@ -37,7 +37,7 @@ RULES = (
 
 
 def swapped(store: CensusStore, **parameters: Any) -> Changes:
-    given = {"attributes": ("religion", "marital"), "classes": CLASSES} | parameters
+    given: dict[str, Any] = {"attributes": ("religion", "marital"), "classes": CLASSES} | parameters
     return AttributeSwap(**given).derive(store, DRAWS, no_progress)
 
 

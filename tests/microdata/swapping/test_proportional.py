@@ -28,21 +28,23 @@ from sdcensus.testing.stores import Units, write_store
 from tests.microdata.settlement import by_identity
 from tests.microdata.swapping.test_random import (
     DRAWS,
-    H,
-    P,
     _nothing_else_changed,
     households,
     pairs_of,
     view,
 )
-from tests.microdata.swapping.township import township, township_schema, township_units
+from tests.microdata.swapping.township import H, P, township, township_schema, township_units
 from tests.microdata.swapping.villages import Village
 
 RISK = ("sex", "religion", "age@broad", "area@district")
 
 
 def swapped(store: CensusStore, **parameters: Any) -> Changes:
-    given = {"members": ("sex", "age:3:12"), "rate": 0.05, "risk_variables": RISK} | parameters
+    given: dict[str, Any] = {
+        "members": ("sex", "age:3:12"),
+        "rate": 0.05,
+        "risk_variables": RISK,
+    } | parameters
     return ProportionalSwap(**given).derive(store, DRAWS, no_progress)
 
 

@@ -48,7 +48,7 @@ def pairs_of(changes: Changes) -> list[tuple[int, int]]:
 
 
 def swapped(store: CensusStore, **parameters: Any) -> Changes:
-    given = {"members": MEMBERS, "rate": 0.1, "within": "anywhere"} | parameters
+    given: dict[str, Any] = {"members": MEMBERS, "rate": 0.1, "within": "anywhere"} | parameters
     return RandomSwap(**given).derive(store, DRAWS, no_progress)
 
 
@@ -243,7 +243,7 @@ def test_what_cannot_be_done_is_refused(
 ) -> None:
     store = township(tmp_path / "a", 1)
     if problem is None:
-        assert swapped(store, **parameters)
+        assert pairs_of(swapped(store, **parameters))
         return
     with pytest.raises(SdcensusError, match=problem):
         swapped(store, **parameters)

@@ -398,10 +398,10 @@ def test_what_is_foreseen_is_what_happens(tmp_path: Path) -> None:
     assert by_level == {row[0]: row[2] for row in after["swap-by-level"].rows[:-1]}
     alone: Counter[Any] = Counter()
     for level, _, count in before["swap-without-partner"].rows:
-        alone[level] += count
+        alone[level] += int(count or 0)
     failed: Counter[Any] = Counter()
     for level, _, _, count in after["swap-failures"].rows:
-        failed[level] += count
+        failed[level] += int(count or 0)
     assert alone
     assert all(failed[level] >= 0 for level in alone)
     assert sum(failed.values()) == changes.figures["households at risk without a partner"]

@@ -39,6 +39,7 @@ from sdcensus.microdata.swapping.place_swap import (
     check_outcome,
     kept_pairs,
     outcome_notes,
+    reworded_facts,
 )
 from sdcensus.microdata.swapping.profiles import similarity_profiles
 from sdcensus.microdata.swapping.rate import pairs_for
@@ -176,13 +177,16 @@ class AttributeSwap:
         variables = attribute_variables(records.schema, self.attributes)
         pairs = outcome.pairs
         codes, amounts = exchanged(units, variables, pairs.initiators, pairs.partners)
+        notes = outcome_notes(design, outcome, self.rate, earlier=before, within="")
+        if records.schema.weight(Entity.PERSON) is not None:
+            notes.append(sentence("swap.attribute.weights"))
         return Changes(
             codes=codes,
             amounts=amounts,
             figures={"persons exchanged": 2 * len(pairs)},
             facts=_about_attributes(outcome_facts(design, outcome)),
             files=(pairs_file(units, pairs),),
-            notes=tuple(outcome_notes(design, outcome, self.rate, earlier=before, within="")),
+            notes=tuple(notes),
         )
 
     def foresee(
@@ -265,9 +269,5 @@ def _households(units: UnitTable) -> Int64:
 
 def _about_attributes(tables: Iterable[FactTable]) -> tuple[FactTable, ...]:
     """The facts of a swap in which nobody moves."""
-    titles = {"swap-units": sentence("swap.attribute.units")}
-    return tuple(
-        replace(table, title=titles.get(table.name, table.title))
-        for table in tables
-        if table.name != "swap-distance"
-    )
+    kept = [table for table in tables if table.name != "swap-distance"]
+    return reworded_facts(kept, {"swap.titles.units": "swap.attribute.units"})

@@ -182,17 +182,18 @@ def _sites(rules: Rules) -> _Sites:
     size = rules.area.size
     nowhere = np.zeros(size, dtype=np.int64)
     region = nowhere if rules.region is None else rules.region
-    if rules.places is None or rules.farthest is None:
-        x = y = square_x = square_y = nowhere
-    else:
+    x = y = square_x = square_y = nowhere
+    squares, points = [], []
+    if rules.places is not None and rules.farthest is not None:
         x, y = rules.places.x, rules.places.y
         side = max(rules.farthest, 1)
-        square_x, square_y = ((line - line.min(initial=0)) // side + 1 for line in (x, y))
-    ward, _ = combined([region, square_x, square_y], size)
-    x_number, y_number = (line - line.min(initial=0) for line in (x, y))
+        points = [line - line.min(initial=0) for line in (x, y)]
+        squares = [line // side + 1 for line in points]
+        square_x, square_y = squares
+    ward, _ = combined([region, *squares], size)
     values = np.full(size, -1, dtype=np.int64) if rules.values is None else rules.values
     told_apart = [] if rules.values is None else [values]
-    site, count = combined([ward, rules.area, *told_apart, x_number, y_number], size)
+    site, count = combined([ward, rules.area, *told_apart, *points], size)
     example = np.zeros(count, dtype=np.int64)
     example[site] = np.arange(size)
     starts, wards = _neighbouring_wards(ward, region, square_x, square_y)

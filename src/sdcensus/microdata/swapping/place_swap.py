@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from sdcensus.errors import Sentence, SpecError
@@ -154,6 +155,37 @@ def outcome_notes(
     return notes
 
 
+def reworded(text: Sentence, words: Mapping[str, str]) -> Sentence:
+    """A sentence of swapping as a method says it, for those that say it in words of their own."""
+    key = words.get(text.words)
+    return text if key is None else sentence(key, **text.values)  # type: ignore[arg-type]
+
+
+def reworded_facts(
+    tables: Sequence[FactTable], words: Mapping[str, str], left_out: Collection[str] = ()
+) -> tuple[FactTable, ...]:
+    """Facts of a swap in words of a method.
+
+    Args:
+        tables: The facts.
+        words: Its words, by the keys of those that they replace.
+        left_out: Keys of lines that make no sense for it.
+    """
+    return tuple(
+        replace(
+            table,
+            title=reworded(table.title, words),
+            headings=tuple(reworded(heading, words) for heading in table.headings),
+            rows=tuple(
+                tuple(reworded(fact, words) if isinstance(fact, Sentence) else fact for fact in row)
+                for row in table.rows
+                if not (isinstance(row[0], Sentence) and row[0].words in left_out)
+            ),
+        )
+        for table in tables
+    )
+
+
 def place_changes(
     design: SwapDesign,
     outcome: SwapOutcome,
@@ -178,6 +210,9 @@ def place_changes(
     remarks = [*notes]
     if _changes_persons(units, pairs):
         remarks.append(sentence("swap.notes.size"))
+    weight = units.store.schema.weight(units.entity)
+    if weight is not None and weight not in moving:
+        remarks.append(sentence("swap.geographies.weights", variable=weight.name))
     words = entity_words(units.entity)
     remarks += [
         sentence("swap.notes.grid", variable=variable.name, units=words)

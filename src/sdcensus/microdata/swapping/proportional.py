@@ -16,7 +16,7 @@ from sdcensus.microdata.method import Changes, Draws, FactTable
 from sdcensus.microdata.swapping.criteria.matching import MEMBERS, member_design
 from sdcensus.microdata.swapping.criteria.members import combination_counts
 from sdcensus.microdata.swapping.earlier import SwapPairs, joined
-from sdcensus.microdata.swapping.facts import foreseen_facts
+from sdcensus.microdata.swapping.facts import foreseen_facts, outcome_facts
 from sdcensus.microdata.swapping.pairing import find_pairs
 from sdcensus.microdata.swapping.place_swap import (
     CARRY,
@@ -29,6 +29,8 @@ from sdcensus.microdata.swapping.place_swap import (
     limit,
     outcome_notes,
     place_changes,
+    reworded,
+    reworded_facts,
 )
 from sdcensus.microdata.swapping.risk import NOT_AT_RISK, UnitRisk
 from sdcensus.microdata.swapping.search import SwapDesign, SwapOutcome
@@ -45,6 +47,18 @@ Mask = npt.NDArray[np.bool_]
 
 #: Counters of the draws that put units in order, and of the start of the selection.
 _ORDERING, _STARTING = 24, 25
+#: What it says in words of its own, by what they replace.
+_WORDS = {
+    "swap.sizes.at_risk": "swap.proportional.selected",
+    "swap.headings.at_risk": "swap.proportional.selected",
+    "swap.headings.level": "swap.proportional.level",
+    "swap.titles.by-level": "swap.proportional.by-level",
+    "swap.titles.donors": "swap.proportional.donors",
+    "swap.titles.failures": "swap.proportional.failures",
+    "swap.titles.without-partner": "swap.proportional.without-partner",
+    "swap.notes.failed": "swap.proportional.failed",
+}
+_LEFT_OUT = ("swap.sizes.minimum",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -117,13 +131,15 @@ class ProportionalSwap:
         progress("looking for partners", 0.5)
         outcome = proportional_pairs(design, selected, earlier)
         check_outcome(design, outcome, self.rate, lambda _: outcome)
+        notes = outcome_notes(design, outcome, self.rate, earlier=before, within=limit(design))
         return place_changes(
             design,
             outcome,
             carry=self.carry,
             rederive=self.rederive,
             figures={f"{design.units.entity.plural} selected": int(selected.size)},
-            notes=outcome_notes(design, outcome, self.rate, earlier=before, within=limit(design)),
+            facts=reworded_facts(outcome_facts(design, outcome), _WORDS, _LEFT_OUT),
+            notes=[reworded(note, _WORDS) for note in notes],
         )
 
     def foresee(
@@ -131,7 +147,7 @@ class ProportionalSwap:
     ) -> tuple[FactTable, ...]:
         """Households that are selected, and partners who are there."""
         design, selected = self._design(records, draws, progress)
-        return foreseen_facts(design, int(selected.size))
+        return reworded_facts(foreseen_facts(design, int(selected.size)), _WORDS, _LEFT_OUT)
 
     def _design(
         self, records: CensusStore, draws: Draws | None, progress: Progress

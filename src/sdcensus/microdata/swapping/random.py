@@ -15,7 +15,7 @@ from sdcensus.microdata.swapping.criteria.allocation import Allocation, area_sha
 from sdcensus.microdata.swapping.criteria.matching import MEMBERS, large_area, member_design
 from sdcensus.microdata.swapping.criteria.small_cells import in_small_cells
 from sdcensus.microdata.swapping.earlier import SwapPairs, joined
-from sdcensus.microdata.swapping.facts import foreseen_facts
+from sdcensus.microdata.swapping.facts import foreseen_facts, outcome_facts
 from sdcensus.microdata.swapping.levels import numbered
 from sdcensus.microdata.swapping.place_swap import (
     CARRY,
@@ -29,6 +29,8 @@ from sdcensus.microdata.swapping.place_swap import (
     limit,
     outcome_notes,
     place_changes,
+    reworded,
+    reworded_facts,
 )
 from sdcensus.microdata.swapping.rate import pairs_for
 from sdcensus.microdata.swapping.risk import NOT_AT_RISK, UnitRisk
@@ -45,6 +47,18 @@ Mask = npt.NDArray[np.bool_]
 
 #: Counters of the draws by which units begin a swap, and by which parts of swaps are rounded.
 _BEGINNING, _SHARING = 22, 23
+#: What it says in words of its own, by what they replace.
+_WORDS = {
+    "swap.sizes.at_risk": "swap.random.flagged",
+    "swap.headings.at_risk": "swap.random.flagged",
+    "swap.headings.level": "swap.random.level",
+    "swap.titles.by-level": "swap.random.by-level",
+    "swap.titles.donors": "swap.random.donors",
+    "swap.titles.failures": "swap.random.failures",
+    "swap.titles.without-partner": "swap.random.without-partner",
+    "swap.notes.failed": "swap.random.failed",
+}
+_LEFT_OUT = ("swap.sizes.minimum",)
 
 
 class Control(StrEnum):
@@ -171,13 +185,17 @@ class RandomSwap:
 
         outcome = search(pairs_for(self.rate, design.units.settled, design.draws))
         check_outcome(design, outcome, self.rate, search)
+        flagged = design.risk.level != NOT_AT_RISK
+        at_risk = replace(outcome, failed=tuple(each[flagged[each]] for each in outcome.failed))
+        notes = outcome_notes(design, at_risk, self.rate, earlier=before, within=limit(design))
         return place_changes(
             design,
             outcome,
             carry=self.carry,
             rederive=self.rederive,
             figures={},
-            notes=outcome_notes(design, outcome, self.rate, earlier=before, within=limit(design)),
+            facts=reworded_facts(outcome_facts(design, outcome), _WORDS, _LEFT_OUT),
+            notes=[reworded(note, _WORDS) for note in notes],
         )
 
     def foresee(
@@ -185,7 +203,8 @@ class RandomSwap:
     ) -> tuple[FactTable, ...]:
         """Households in small cells, and partners who are there."""
         design = self._design(records, draws, progress)
-        return foreseen_facts(design, pairs_for(self.rate, design.units.settled, design.draws))
+        wanted = pairs_for(self.rate, design.units.settled, design.draws)
+        return reworded_facts(foreseen_facts(design, wanted), _WORDS, _LEFT_OUT)
 
     def _design(self, records: CensusStore, draws: Draws | None, progress: Progress) -> SwapDesign:
         assert draws is not None
@@ -246,7 +265,8 @@ def random_pairs(
         for pairs in rounds:
             failed[pairs.failed] = True
     lasting = np.flatnonzero(failed & ~used)
-    return SwapOutcome(joined(parts), len(earlier), (lasting,), 0, wanted)
+    passed = int((~flagged[lasting]).sum())
+    return SwapOutcome(joined(parts), len(earlier), (lasting,), passed, wanted)
 
 
 def _groups(

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sdcensus.kernels.cells.sparse import sort_cells
 from sdcensus.microdata.method import Draws
 from sdcensus.microdata.swapping.earlier import SwapPairs, joined
 from sdcensus.microdata.swapping.levels import AreaLevels
@@ -109,6 +110,13 @@ class SwapOutcome(Confidential):
         return len(self.pairs) < self.wanted
 
 
+def by_area(units: Int64, area: Int64) -> Int64:
+    """Units area by area, in each as they were."""
+    keys = area[units].astype(np.uint64)
+    _, order = sort_cells(keys, largest=int(keys.max(initial=0)))
+    return units[order]
+
+
 class _Search:
     """The state of one search: who is taken, and the pairs so far."""
 
@@ -143,7 +151,7 @@ class _Search:
         design = self.design
         risky = donors[(design.risk.level[donors] == level) & ~self.used[donors]]
         area = design.levels.areas(level, design.units.leaf)
-        left: Int64 = risky[np.argsort(area[risky], kind="stable")]
+        left = by_area(risky, area)
         for region in design.reach.regions[level]:
             left = self.pairs(level, region, left, donors).failed
         failed[left] = True
@@ -165,8 +173,9 @@ class _Search:
         passed = np.zeros(len(design.units), dtype=bool)
         starts_of = np.arange(quotas.size)
         for region in design.reach.regions[finest]:
-            pool = donors[~self.used[donors] & ~failed[donors]]
-            pool = pool[np.argsort(area[pool], kind="stable")]
+            if not quotas.any():
+                break
+            pool = by_area(donors[~self.used[donors] & ~failed[donors]], area)
             turns = np.searchsorted(area[pool], starts_of)
             pairs = self.pairs(finest, region, pool, donors, turns, quotas)
             quotas = quotas - np.bincount(area[pairs.initiators], minlength=quotas.size)

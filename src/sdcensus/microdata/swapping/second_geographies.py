@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -120,20 +121,29 @@ def _compared(variable: Variable, main: Variable) -> SecondGeography:
     best = SecondGeography(variable, None, np.full(len(variable.codes), NOWHERE, dtype=np.int64))
     most = 0
     for level in main.plain_levels:
-        named = _named(variable, level)
+        names = main.kept(("names of areas", level.name), partial(_names, level))
+        named = _named(variable, level, names)
         shared = int((named != NOWHERE).sum())
         if shared > most and _means_it(variable, level, named):
             best, most = SecondGeography(variable, level, named), shared
     return best
 
 
-def _named(variable: Variable, level: Level) -> Positions:
-    """For each leaf the position of the area at a level that it names."""
+def _names(level: Level) -> tuple[dict[str, int], dict[str, int]]:
+    """The positions of the areas of a level by their codes and by their labels."""
     by_code = {code.code: at for at, code in enumerate(level.codes) if not code.is_missing}
     by_label: dict[str, int] = {}
     for at, code in enumerate(level.codes):
         if not code.is_missing and _label(code):
             by_label.setdefault(_label(code), at)
+    return by_code, by_label
+
+
+def _named(
+    variable: Variable, level: Level, names: tuple[dict[str, int], dict[str, int]]
+) -> Positions:
+    """For each leaf the position of the area at a level that it names."""
+    by_code, by_label = names
     named = np.full(len(variable.codes), NOWHERE, dtype=np.int64)
     for leaf, code in enumerate(variable.codes):
         if code.is_missing:
@@ -196,7 +206,8 @@ def check_second_geographies(
         if known[name].level is None:
             raise SpecError(
                 f"The codes of {name!r} name no areas of {main.name!r}, so it cannot be re-derived"
-                " when the area changes. Carry it along instead: --carry " + name + "."
+                " when the area changes. Leave it out of --rederive; if it describes the units that"
+                f" move, it can go with the place: --carry {name}."
             )
         if main.entity not in schema.lineage(variable.entity):
             raise SpecError(

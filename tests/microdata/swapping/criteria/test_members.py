@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -19,7 +20,7 @@ from tests.microdata.settlement import settlement
 from tests.microdata.swapping.township import H, P, township, township_schema
 
 TABLES = ("religion,age@broad,area", "households: tenure,size")
-MEMBERS = {
+MEMBERS: dict[tuple[str, ...], Callable[[int, int], tuple[int, ...]]] = {
     ("sex", "age:3:12"): lambda sex, age: (sex, (age >= 3) + (age >= 12)),
     ("sex", "age@broad"): lambda sex, age: (sex, (age >= 3) + (age >= 12)),
     ("age",): lambda sex, age: (age,),
