@@ -229,7 +229,7 @@ def _check_variable(units: UnitTable, variable: Variable, level: str | None) -> 
     schema = units.store.schema
     name, kind = variable.name, variable.entity
     classes = [each.name for each in variable.plain_levels if each.name != variable.name]
-    if not variable.is_axis:
+    if not variable.is_axis or (variable.continuous and not classes):
         what = "an amount without classes" if variable.continuous else "not kept in the store"
         raise SpecError(
             f"{name!r} is {what}, so that units cannot be alike in it. Give it levels in the"

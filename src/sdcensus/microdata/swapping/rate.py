@@ -58,7 +58,7 @@ def spread(total: int, sizes: Int64, digests: UInt64, draws: Draws) -> Int64:
     counts = np.array([count for count, _ in shares], dtype=np.int64)
     waits = waiting_times(draws.words(digests, _SPREADING)).tolist()
     late = [
-        (Fraction(wait, rest), at)
+        ((wait << 64) // rest, at)
         for at, (wait, (_, rest)) in enumerate(zip(waits, shares, strict=True))
         if rest
     ]

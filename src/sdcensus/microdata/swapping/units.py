@@ -7,7 +7,7 @@ depend on the order of the records in the store, and equal draws are told apart 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -67,6 +67,7 @@ class UnitTable(Confidential):
     movable: Mask
     excluded: Mapping[Exclusion, int]
     outside: int
+    _numbers: dict[Entity, Int64] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"<UnitTable of {self.entity.plural}: confidential>"
@@ -95,6 +96,12 @@ class UnitTable(Confidential):
 
         ``NO_UNIT`` for records that lie in none.
         """
+        known = self._numbers.get(entity)
+        if known is None:  # asked for several times, and the links are long
+            known = self._numbers[entity] = self._number_of(entity)
+        return known
+
+    def _number_of(self, entity: Entity) -> Int64:
         numbers = np.empty(self.rows.size + 1, dtype=np.int64)
         numbers[self.rows] = np.arange(self.rows.size)
         numbers[-1] = NO_UNIT
