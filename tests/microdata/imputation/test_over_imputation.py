@@ -24,7 +24,8 @@ from sdcensus.model.schema.schema import Impossible, Schema
 from sdcensus.model.schema.variable import Code, Hierarchy, Level, Variable
 from sdcensus.session.census.census import open_store
 from sdcensus.session.derive import derive, prepared
-from sdcensus.store.census_store import CensusStore, impossible_rows
+from sdcensus.store.census_store import CensusStore
+from sdcensus.store.edit_rules import impossible_rows
 from sdcensus.store.manifest import imputed_column
 from sdcensus.testing.island import SECRET
 from sdcensus.testing.stores import write_store

@@ -20,7 +20,8 @@ from sdcensus.model.progress import no_progress
 from sdcensus.model.schema.variable import Entity
 from sdcensus.session.census.census import open_store
 from sdcensus.session.derive import derive, prepared
-from sdcensus.store.census_store import CensusStore, impossible_rows
+from sdcensus.store.census_store import CensusStore
+from sdcensus.store.edit_rules import impossible_rows
 from sdcensus.testing.island import SECRET
 from tests.microdata.pram.town import DRAWS, PARISH, REGION, D, H, P, changes_of, town, town_schema
 from tests.microdata.settlement import by_identity, dense
@@ -216,14 +217,17 @@ def test_units_that_would_break_a_rule_elsewhere_stay_whole(tmp_path: Path, hold
     rule = "ed == 'e2' and age == 5"
     store = town(tmp_path / "a", 900, holder=holder, rules=(rule,))
     broken = {
-        int(digest) for _, e, rows in impossible_rows(store) for digest in store.digests(e)[rows]
+        int(digest)
+        for rule, rows in impossible_rows(store)
+        for digest in store.digests(rule.entity)[rows]
     }
     report = derive(
         store.path, tmp_path / "b", "geographic-pram", {"move": ["ed=0.9"]}, secret=SECRET
     )
     assert report.figures["households kept by edit rules"] > 0
     out = CensusStore.open(tmp_path / "b")
-    for _, entity, rows in impossible_rows(out):
+    for rule, rows in impossible_rows(out):
+        entity = rule.entity
         assert {int(digest) for digest in out.digests(entity)[rows]} <= broken
     if holder is P:
         homes: dict[int, set[int]] = {}

@@ -17,7 +17,8 @@ from sdcensus.microdata.pram.method import Pram
 from sdcensus.model.progress import no_progress
 from sdcensus.session.census.census import open_store
 from sdcensus.session.derive import derive, prepared
-from sdcensus.store.census_store import CensusStore, impossible_rows
+from sdcensus.store.census_store import CensusStore
+from sdcensus.store.edit_rules import impossible_rows
 from sdcensus.testing.island import SECRET
 from tests.microdata.pram.town import DRAWS, H, P, changes_of, town
 from tests.microdata.settlement import by_identity, dense
@@ -214,10 +215,14 @@ def test_rules_across_units_take_the_household_back(tmp_path: Path) -> None:
     parameters = {"variables": ["tenure", "age"], "stay": ["0.3"]}
     report = derive(store.path, tmp_path / "b", "pram", parameters, secret=SECRET)
     assert report.figures["tenure kept by edit rules"] > 0
-    before = {rule.when: set(store.digests(e)[r].tolist()) for rule, e, r in impossible_rows(store)}
+    before = {
+        rule.text: set(store.digests(rule.entity)[rows].tolist())
+        for rule, rows in impossible_rows(store)
+    }
     out = CensusStore.open(tmp_path / "b")
-    for rule, entity, rows in impossible_rows(out):
-        assert set(out.digests(entity)[rows].tolist()) <= before[rule.when]
+    for rule, rows in impossible_rows(out):
+        entity = rule.entity
+        assert set(out.digests(entity)[rows].tolist()) <= before[rule.text]
 
 
 def test_variables_that_change_together_make_only_combinations_that_occur(

@@ -25,7 +25,7 @@ from sdcensus.model.progress import no_progress
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Purpose
 from sdcensus.session.derive import derive
-from sdcensus.session.derive.derivation import write_office_file
+from sdcensus.session.derive.office_files import write_office_file
 from sdcensus.store.census_store import CensusStore
 from sdcensus.testing.island import SECRET
 from tests.microdata.settlement import by_identity

@@ -278,10 +278,11 @@ def _taken_apart(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """What was said about a method, and what every command is told."""
     own = {name: given.pop(name) for name in names}
+    # A rate of 0 is something that was said, and equals no.
     said = {
         name: tuple(value) if isinstance(value, list) else value
         for name, value in own.items()
-        if value not in (None, False, [])
+        if value is not None and value is not False and value != []
     }
     return said, given
 

@@ -141,7 +141,7 @@ def measured_effects(
         settings=tuple(
             (name, _plain(value))
             for name, value in step.settings.items()
-            if value not in (None, "", (), False)
+            if value is not None and value is not False and value not in ("", ())
         ),
         lineage=(*store.manifest.lineage, step.derivation),
         rows={entity: int(order.size) for entity, order in derived.order.items()},
