@@ -81,9 +81,9 @@ def donors_of(changes: Changes) -> dict[int, int]:
 def broken(store: CensusStore) -> set[tuple[str, int]]:
     """The records that break a rule, by rule and digest."""
     return {
-        (rule.when, int(digest))
-        for rule, kind, rows in impossible_rows(store)
-        for digest in store.digests(kind)[rows]
+        (rule.text, int(digest))
+        for rule, rows in impossible_rows(store)
+        for digest in store.digests(rule.entity)[rows]
     }
 
 
