@@ -226,8 +226,8 @@ def test_units_that_would_break_a_rule_elsewhere_stay_whole(tmp_path: Path, hold
     )
     assert report.figures["households kept by edit rules"] > 0
     out = CensusStore.open(tmp_path / "b")
-    for rule, rows in impossible_rows(out):
-        entity = rule.entity
+    for broken_rule, rows in impossible_rows(out):
+        entity = broken_rule.entity
         assert {int(digest) for digest in out.digests(entity)[rows]} <= broken
     if holder is P:
         homes: dict[int, set[int]] = {}
