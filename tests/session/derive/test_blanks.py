@@ -192,5 +192,5 @@ def test_the_command_says_how_to_read_it_back(
     hamlet: Hamlet, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run_export(hamlet.store, tmp_path / "x.parquet", dict(ASKED), secret=hamlet.secret)
-    assert "returned-imputation" in capsys.readouterr().out
+    assert "--import" in capsys.readouterr().out
     assert (tmp_path / "x.parquet").exists()
