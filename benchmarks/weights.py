@@ -29,6 +29,9 @@ _LIMIT = 3.0
 
 def _store(folder: Path, persons: int) -> CensusStore:
     """Persons in households of one to six, households in areas of very different size."""
+    path = folder / f"weights-{persons}.store"
+    if path.exists():
+        return CensusStore.open(path)
     draw = np.random.default_rng(1)
     households = persons * 2 // 5
     household_of = np.sort(draw.integers(0, households, persons))
@@ -63,7 +66,7 @@ def _store(folder: Path, persons: int) -> CensusStore:
             parents={Entity.HOUSEHOLD: household_of},
         ),
     }
-    return write_store(folder / f"weights-{persons}.store", schema, units)
+    return write_store(path, schema, units)
 
 
 def _written(derived: DerivedRecords | None, store: CensusStore, path: Path) -> None:

@@ -20,7 +20,7 @@ from sdcensus.microdata.edit_rules import new_violations
 from sdcensus.microdata.method import Changes, NewValues
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.progress import Progress
-from sdcensus.model.schema.edit_rules import EditRule, edit_rules
+from sdcensus.model.schema.edit_rules import edit_rules
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity
 from sdcensus.store.census_store import CensusStore
@@ -51,20 +51,22 @@ class Breach(Confidential):
 
 def ruled(schema: Schema) -> frozenset[str]:
     """The variables that edit rules name."""
-    return frozenset(name for rule in schema.kept(edit_rules) for name in _named(rule))
-
-
-def _named(rule: EditRule) -> frozenset[str]:
-    return frozenset(variable.name for variable in rule.variables)
+    rules = schema.kept(edit_rules)
+    return frozenset(variable.name for rule in rules for variable in rule.variables)
 
 
 def breaches(
     records: CensusStore, codes: Mapping[str, NewValues], progress: Progress
 ) -> Iterator[Breach]:
-    """The rules that new codes break, each with the units that kept it before."""
-    for new in new_violations(DerivedRecords(records, Changes(codes=codes)), progress):
+    """The rules that new codes break, each with the units that kept it before.
+
+    Of a rule about two records both are named: the change of either may have broken it.
+    """
+    derived = DerivedRecords(records, Changes(codes=codes))
+    for new in new_violations(derived, progress):
         rows = new.rows if new.others is None else np.union1d(new.rows, new.others)
-        yield Breach(_named(new.rule), new.rule.entity, rows)
+        named = frozenset(variable.name for variable in new.rule.variables)
+        yield Breach(named, new.rule.entity, rows)
 
 
 def units_above(records: CensusStore, entity: Entity, rows: Rows, holder: Entity) -> Rows:

@@ -179,13 +179,9 @@ def _lines(derived: DerivedRecords) -> Iterator[tuple[str, ...]]:
                 *(variable.entity.value, f"{int(digests[row]):016x}", "changed", name),
                 *map(plain_cell, shown),
             )
-    yield from _imputed_lines(derived)
-
-
-def _imputed_lines(derived: DerivedRecords) -> Iterator[tuple[str, ...]]:
-    """Records whose value was imputed, also those that got the value that they had."""
-    for name, rows in derived.changes.imputed.items():
-        entity = derived.store.schema.variable(name).entity
-        digests = derived.store.digests(entity)
+    # Also those that got the value that they had.
+    for name, rows in changes.imputed.items():
+        entity = store.schema.variable(name).entity
+        digests = store.digests(entity)
         for row in rows.tolist():
             yield entity.value, f"{int(digests[row]):016x}", "imputed", name, "", ""
