@@ -201,7 +201,7 @@ def write_derived(
 def write_columns(
     derived: DerivedRecords,
     writer: StoreWriter,
-    work: Sequence[tuple[Entity, str]],
+    columns: Sequence[tuple[Entity, str]],
     progress: Progress,
 ) -> None:
     """Write columns of a derived store, but those that are written already.
@@ -219,11 +219,11 @@ def write_columns(
             values, order = derived.column(entity, name), derived.order[entity]
             writer.write(entity, name, _pieces(values.astype(dtype, copy=False), order))
         done += 1
-        progress("writing columns", done / len(work))
+        progress("writing columns", done / len(columns))
 
     _ = derived.order, derived.gone  # made once, before two threads ask for them
     with ThreadPoolExecutor(2) as threads:
-        list(threads.map(write, work))
+        list(threads.map(write, columns))
 
 
 def _followed(link: Integers, places: UInt32) -> UInt32:

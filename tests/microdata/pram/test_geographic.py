@@ -214,8 +214,8 @@ def test_every_setting_changes_the_result(
 
 @pytest.mark.parametrize("holder", [H, P])
 def test_units_that_would_break_a_rule_elsewhere_stay_whole(tmp_path: Path, holder: Entity) -> None:
-    old_in_e2 = "ed == 'e2' and age == 5"
-    store = town(tmp_path / "a", 900, holder=holder, rules=(old_in_e2,))
+    rule = "ed == 'e2' and age == 5"
+    store = town(tmp_path / "a", 900, holder=holder, rules=(rule,))
     broken = {
         int(digest)
         for rule, rows in impossible_rows(store)
@@ -226,8 +226,8 @@ def test_units_that_would_break_a_rule_elsewhere_stay_whole(tmp_path: Path, hold
     )
     assert report.figures["households kept by edit rules"] > 0
     out = CensusStore.open(tmp_path / "b")
-    for rule, rows in impossible_rows(out):
-        entity = rule.entity
+    for broken_rule, rows in impossible_rows(out):
+        entity = broken_rule.entity
         assert {int(digest) for digest in out.digests(entity)[rows]} <= broken
     if holder is P:
         homes: dict[int, set[int]] = {}

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sdcensus.cli.census.impute_export import run_export
+from sdcensus.cli.derive.impute_export import run_export
 from sdcensus.errors import InputError, OutputError, SecretError, SpecError
 from sdcensus.model.secret import Secret
 from sdcensus.session.derive import derive, export_blanks
@@ -54,7 +54,7 @@ def returned(hamlet: Hamlet, folder: Path, rows: list[Row], name: str = "back.cs
             writer = csv.DictWriter(file, list(rows[0]))
             writer.writeheader()
             writer.writerows(rows)
-    said = {"file": path, "export": folder / "out.csv.office.json"}
+    said = {"file": path, "note": folder / "out.csv.office.json"}
     return derive(hamlet.store, folder / "b", "returned-imputation", said, secret=SECRET)
 
 
@@ -153,7 +153,7 @@ def test_files_that_are_none_and_notes_that_were_changed(
         derive(other, tmp_path / "b", "returned-imputation", said, secret=SECRET)
     for name, content in (("junk.csv", b"\xff\xfe\x00,\n1,2,3\n"), ("junk.parquet", b"x")):
         (tmp_path / name).write_bytes(content)
-        said = {"file": tmp_path / name, "export": note}
+        said = {"file": tmp_path / name, "note": note}
         with pytest.raises(InputError, match="cannot be read"):
             derive(hamlet.store, tmp_path / "b", "returned-imputation", said, secret=SECRET)
     with pytest.raises(InputError, match="there is no file"):
@@ -192,5 +192,5 @@ def test_the_command_says_how_to_read_it_back(
     hamlet: Hamlet, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run_export(hamlet.store, tmp_path / "x.parquet", dict(ASKED), secret=hamlet.secret)
-    assert "returned-imputation" in capsys.readouterr().out
+    assert "--import" in capsys.readouterr().out
     assert (tmp_path / "x.parquet").exists()

@@ -234,7 +234,7 @@ def _read_note(note: Path, draws: Draws) -> tuple[Mapping[str, Any], ExportReque
     except FileNotFoundError:
         raise InputError(
             f"There is no {note}, in which the export remembers what was blanked. Name it:"
-            f" --export FILE{NOTE_ENDING}."
+            f" --note FILE{NOTE_ENDING}."
         ) from None
     except (OSError, ValueError):
         raise InputError(f"{note} cannot be read. Export the records again.") from None

@@ -26,11 +26,11 @@ class ReturnedImputation:
 
     Attributes:
         file: The file that has come back.
-        export: The office's note about the export; beside ``file`` where nothing is said.
+        note: The office's note about the export; beside ``file`` where nothing is said.
     """
 
     file: Path | str
-    export: Path | str = ""
+    note: Path | str = ""
 
     name: ClassVar[str] = "returned-imputation"
     version: ClassVar[int] = 1
@@ -44,7 +44,7 @@ class ReturnedImputation:
             required=True,
         ),
         Parameter(
-            "export",
+            "note",
             ValueKind.FILE,
             f"What the export remembers: the file that ends in {NOTE_ENDING}; beside FILE if not"
             " given.",
@@ -58,7 +58,7 @@ class ReturnedImputation:
         """Read the file, check it, and take over the blanked values."""
         assert draws is not None
         file = Path(self.file)
-        note = Path(self.export) if self.export else file.with_name(f"{file.name}{NOTE_ENDING}")
+        note = Path(self.note) if self.note else file.with_name(f"{file.name}{NOTE_ENDING}")
         progress("reading what was exported", 0.0)
         exported = remembered(note, records, draws)
         progress(f"reading {file.name}", 0.3)

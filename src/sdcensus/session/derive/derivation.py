@@ -28,6 +28,9 @@ from sdcensus.model.published.provenance import Derivation, lineage_text
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Secret
 from sdcensus.model.sentences import sentence
+from sdcensus.report.derivation.files import PAGE, WORKBOOK, write_effects
+from sdcensus.session.census.census import find_secret
+from sdcensus.session.derive.effects import measured_effects
 from sdcensus.session.derive.office_files import (
     RECORDS_FILE,
     REPORT_FILE,
@@ -35,6 +38,7 @@ from sdcensus.session.derive.office_files import (
     write_changed_records,
     write_office_file,
 )
+from sdcensus.session.derive.questions import EffectQuestions
 from sdcensus.session.derive.step import Step, prepared
 from sdcensus.session.publish.workplace import taken
 from sdcensus.store.manifest import Manifest
@@ -80,6 +84,11 @@ class DerivationReport(Confidential):
     def __repr__(self) -> str:
         return f"<DerivationReport of {self.store.name!r}: confidential>"
 
+    @property
+    def report_files(self) -> tuple[str, str]:
+        """The page and the workbook in the folder of the office, where they were asked for."""
+        return PAGE, WORKBOOK
+
     def public(self) -> dict[str, str]:
         """What may be told about the store: no count and no parameter."""
         return {"data_version": self.data_version, "lineage": self.lineage}
@@ -104,6 +113,7 @@ def derive(
     office: str | Path | None = None,
     replace: bool = False,
     allow_violations: bool = False,
+    questions: EffectQuestions | None = None,
     progress: Progress = no_progress,
 ) -> DerivationReport:
     """Make a store from a store.
@@ -123,6 +133,8 @@ def derive(
         replace: Put the store in the place of an older one.
         allow_violations: Write it also where records break a rule of the schema that they kept
             before; they are counted in the report and listed for the office.
+        questions: What a page and a workbook for the office shall tell about the store; without
+            them there are none.
         progress: Called with the stage and how much of it is done.
 
     Raises:
@@ -131,6 +143,8 @@ def derive(
     """
     step = prepared(store, method, parameters or {}, secret=secret)
     census, derivation = step.store, step.derivation
+    if questions is not None:
+        questions.checked(census.schema)
     target = Path(out)
     own = Path(office) if office is not None else target.with_name(f"{target.name}.office")
     papers = target.with_name(f"{target.name}.public")
@@ -152,12 +166,19 @@ def derive(
             refused = violations_file(derived, violations, REFUSED_FILE)
             write_office_file(refused, own)
             raise SpecError(refusal_of(violations, own / REFUSED_FILE))
+        effects = None
+        if questions is not None:
+            effects = measured_effects(
+                step, derived, questions, find_secret(secret), violations, progress
+            )
         try:
             with writing(target, replace=replace, resumed=_work(derivation)) as writer:
                 manifest = write_derived(derived, writer, derivation, progress)
                 report = _report(derived, manifest, violations, target, own, papers)
                 files.begin()
                 _write_office(step, derived, violations, report, files.aside)
+                if effects is not None:
+                    write_effects(effects, files.aside, progress)
                 files.seal(manifest.data_version)
             files.place()
         except BaseException:

@@ -121,22 +121,6 @@ def test_a_method_of_another_package_is_a_command_as_the_page_says(
     assert 90 < changed.sum() < 190
 
 
-def test_a_store_of_drawn_weights_shows_no_records_and_the_remedy_works(
-    run: Run, hamlet: Hamlet, tmp_path: Path
-) -> None:
-    out = tmp_path / "weighed.store"
-    asked = ["perturbation-weights", hamlet.store, "--one-in", 3, "--secret", hamlet.secret]
-    refused = run("derive", *asked, "--out", out)
-    assert refused.code != 0
-    assert "--small accept" in refused.err
-    assert run("derive", *asked, "--out", out, "--small", "accept").code == 0
-    table = ["tabulate", out, "--by", "sex", "--show", "--confidential"]
-    refused = run(*table)
-    assert refused.code != 0
-    assert "--measure weighted" in " ".join(refused.err.split())
-    assert run(*table, "--measure", "weighted").code == 0
-
-
 RULES = """
 [[impossible]]
 when = "sex == 1 and age == 40"
@@ -187,3 +171,19 @@ def test_new_violations_are_counted_listed_and_refused_unless_the_office_lets_th
         if rule.text in counted:
             said = " ".join(f"{passed.stdout} {passed.stderr}".split())
             assert f"{counted[rule.text]} records break it" in said
+
+
+def test_a_store_of_drawn_weights_shows_no_records_and_the_remedy_works(
+    run: Run, hamlet: Hamlet, tmp_path: Path
+) -> None:
+    out = tmp_path / "weighed.store"
+    asked = ["perturbation-weights", hamlet.store, "--one-in", 3, "--secret", hamlet.secret]
+    refused = run("derive", *asked, "--out", out)
+    assert refused.code != 0
+    assert "--small accept" in refused.err
+    assert run("derive", *asked, "--out", out, "--small", "accept").code == 0
+    table = ["tabulate", out, "--by", "sex", "--show", "--confidential"]
+    refused = run(*table)
+    assert refused.code != 0
+    assert "--measure weighted" in " ".join(refused.err.split())
+    assert run(*table, "--measure", "weighted").code == 0

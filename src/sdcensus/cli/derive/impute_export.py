@@ -44,6 +44,6 @@ def run_export(
         f" What was asked is in {exported.note}; keep it."
     )
     output.say(
-        "When the values are filled in: sdcensus derive returned-imputation"
-        f" {typed(store)} --file {typed(file)} --out STORE2"
+        f"When the values are filled in: sdcensus impute {typed(store)} --import {typed(file)}"
+        " --out STORE2"
     )

@@ -8,7 +8,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from sdcensus.cli.census.pram_estimate import EXAMPLES, estimate
+from sdcensus.cli.derive.pram_estimate import EXAMPLES, estimate
 from sdcensus.errors import SpecError
 
 
