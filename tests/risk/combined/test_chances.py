@@ -7,8 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from sdcensus.errors import SpecError
 from sdcensus.methods.perturbation.schemes import scheme
@@ -175,7 +174,9 @@ def test_large_counts_and_extreme_rates_are_no_trouble() -> None:
 
 
 def test_what_was_observed_is_counted() -> None:
-    cells = CellMoves(np.array([1, 1, 2, 0, 1]), np.array([1, 1, 1, 1, 5]), np.array([1, 0, 1, 0, 1]))
+    cells = CellMoves(
+        np.array([1, 1, 2, 0, 1]), np.array([1, 1, 1, 1, 5]), np.array([1, 0, 1, 0, 1])
+    )
     chance = observed_risk(cells, None).of(1)
     assert chance.cells == 4
     assert (chance.count_true, chance.all_residents, chance.claim_right) == (0.5, 0.25, 0.5)

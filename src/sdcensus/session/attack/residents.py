@@ -148,16 +148,17 @@ def _same_records(claims: GroupClaims, counted: CountedCells, original: CountedC
 
 def _levels(claims: GroupClaims, schema: Schema) -> npt.NDArray[np.str_]:
     """The level of the area of each claim; of two cells the finer one."""
-    levels = _cell_levels(claims.spec, claims.cells, schema)
+    levels = levels_of_cells(claims.spec, claims.cells, schema)
     if claims.other_spec is None or claims.other_cells is None:
         return levels
-    others = _cell_levels(claims.other_spec, claims.other_cells, schema)
+    others = levels_of_cells(claims.other_spec, claims.other_cells, schema)
     rank = {level: at for at, level in enumerate(area_levels(schema))}
     pairs = zip(levels.tolist(), others.tolist(), strict=True)
     return np.array([max(pair, key=lambda level: rank.get(level, 0)) for pair in pairs])
 
 
-def _cell_levels(spec: TableSpec, cells: Int64, schema: Schema) -> npt.NDArray[np.str_]:
+def levels_of_cells(spec: TableSpec, cells: Int64, schema: Schema) -> npt.NDArray[np.str_]:
+    """The level of the area of each cell; ``country`` where it is about no area."""
     geographies = {variable.name for variable in schema.geographies}
     conditioned = [name.name for name in spec.universe.variables if name.name in geographies]
     levels = np.full(cells.size, conditioned[0] if conditioned else COUNTRY, dtype=object)

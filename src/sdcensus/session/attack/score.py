@@ -225,7 +225,7 @@ def counted_cells(
     for at, published_table in enumerate(tables):
         progress("counting the truth", at / len(tables))
         spec = published_table.table.spec
-        _check_lists(published_table.name, spec, census)
+        check_lists(published_table.name, spec, census)
         provenance = published_table.provenance
         wrong = provenance is not None and provenance.data_version != census.origin.data_version
         if same_data and wrong:
@@ -261,7 +261,8 @@ def _other_records(published_table: PublishedTable) -> str:
     )
 
 
-def _check_lists(name: str, spec: TableSpec, census: Census) -> None:
+def check_lists(name: str, spec: TableSpec, census: Census) -> None:
+    """Refuse a table whose code lists are not those of a census."""
     variables = [*(axis.variable for axis in spec.axes), *spec.universe.variables]
     for variable in variables:
         known = census.schema.variable(variable.name)

@@ -135,9 +135,7 @@ def _tally(moved: CellMoves, shown: Int64, value: int) -> Float64:
 
 def _chance(value: int, tallies: Float64) -> SimulatedChance:
     cells = tallies[:, 0]
-    figures = {
-        name: _frequency(tallies[:, at], cells) for at, name in enumerate(_FIGURES, start=1)
-    }
+    figures = {name: _frequency(tallies[:, at], cells) for at, name in enumerate(_FIGURES, start=1)}
     return SimulatedChance(published=value, cells=int(cells.sum()), **figures)
 
 
