@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 
+from sdcensus.microdata.derived_store import write_derived
 from sdcensus.microdata.method import Changes, Draws, NewValues
 from sdcensus.model.method.parameter import Parameter
-from sdcensus.model.progress import Progress
+from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.provenance import Derivation
 from sdcensus.model.schema.schema import CensusInfo, Schema
 from sdcensus.model.schema.variable import (
@@ -25,10 +27,13 @@ from sdcensus.model.schema.variable import (
 from sdcensus.model.secret import Purpose
 from sdcensus.session.derive.step import Step
 from sdcensus.store.census_store import CensusStore
+from sdcensus.store.writer import writing
 from sdcensus.testing.island import SECRET
 from sdcensus.testing.stores import Units, write_store
 
 AREAS, DISTRICTS = 40, 4
+#: What attacks need: further variables that break small cells down.
+FURTHER = ("song", "drink", "sport", "trade")
 
 
 def village_schema(kinds: int) -> Schema:
@@ -56,6 +61,7 @@ def village_schema(kinds: int) -> Schema:
             Variable(name="kind", entity=Entity.PERSON, codes=codes("K", kinds)),
             Variable(name="colour", entity=Entity.PERSON, codes=codes("C", 12)),
             Variable(name="craft", entity=Entity.PERSON, codes=codes("T", 9)),
+            *(Variable(name=name, entity=Entity.PERSON, codes=codes("", 7)) for name in FURTHER),
         ),
     )
 
@@ -79,6 +85,7 @@ def village(
                 "kind": np.repeat(of_household, size),
                 "colour": draw.integers(0, 12, persons),
                 "craft": draw.integers(0, 9, persons),
+                **{name: draw.integers(0, 7, persons) for name in FURTHER},
             },
             parents={Entity.HOUSEHOLD: np.repeat(np.arange(households), size)},
         ),
@@ -138,3 +145,22 @@ def exchange_step(store: CensusStore, *, rate: float, within: bool = False) -> S
     )
     draws = Draws(SECRET.sub_key(Purpose.SWAP, version))
     return Step(store, Exchange(rate=rate, within=within), draws, derivation)
+
+
+def write_exchange(
+    store: Path, out: Path, *, rate: float, called: str = "random-swap", within: bool = False
+) -> CensusStore:
+    """A derived store on disk with what the office keeps beside it, under the name of a method."""
+    step = exchange_step(CensusStore.open(store), rate=rate, within=within)
+    derivation = replace(step.derivation, method=called)
+    with writing(out) as writer:
+        manifest = write_derived(step.run(), writer, derivation, no_progress)
+    report = {
+        "method": called,
+        "parameters": {"rate": rate, "within": "district" if within else ""},
+        "data_version": manifest.data_version,
+    }
+    office = out.with_name(f"{out.name}.office")
+    office.mkdir()
+    (office / "derivation.json").write_text(json.dumps(report), encoding="utf-8")
+    return CensusStore.open(out)

@@ -52,7 +52,8 @@ def test_the_formula_lies_within_the_error_of_trials(
     step = exchange_step(singles, rate=rate)
     noise = None if name is None else scheme(name)
     same = cell_moves(singles, singles, spec)
-    assert (same.before == same.after).all() and (same.before == same.stayed).all()
+    assert (same.before == same.after).all()
+    assert (same.before == same.stayed).all()
     prior = prior_of_counts(same.before)
     # One pair in forty would stay in its area and is not exchanged.
     expected = combined_risk(noise, prior, moves_by_rate(rate * (1 - 1 / 40), prior))
@@ -109,7 +110,8 @@ def test_members_of_households_go_together_and_the_formula_says_too_little_is_tr
     )
     for chance in trials:
         known = expected.of(chance.published)
-        assert chance.all_residents.share is not None and known.all_residents is not None
+        assert chance.all_residents.share is not None
+        assert known.all_residents is not None
         # .59 measured where the formula has .25: households, not persons, are what moves.
         assert chance.all_residents.share > known.all_residents + 0.1
     # Counted in households, the assumptions hold again: the same table with a fourth of it.
@@ -137,5 +139,6 @@ def test_records_that_are_gone_have_left(singles: CensusStore, tmp_path: Path) -
     step = prepared(singles, "drop-records", {"where": "kind == 'K0'"}, secret=SECRET)
     view = DerivedView(step.run(), step.derivation)
     moved = cell_moves(singles, view, table(singles, "kind"))
-    assert moved.after[0] == 0 and moved.left[0] == moved.before[0]
+    assert moved.after[0] == 0
+    assert moved.left[0] == moved.before[0]
     assert np.array_equal(moved.after[1:], moved.before[1:])

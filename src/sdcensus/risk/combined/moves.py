@@ -191,7 +191,7 @@ _MOST_CELLS = 1 << 27
 
 
 def record_cells(store: CensusStore, spec: TableSpec) -> tuple[Int64, int]:
-    """The interior cell of each record, ``NOWHERE`` for those outside, and how many cells there are.
+    """The interior cell of each record, ``NOWHERE`` for those outside, and the number of cells.
 
     Cells are numbered over the finest level of each axis, the last axis running fastest.
     """

@@ -5,18 +5,20 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from sdcensus.documents.plan.document import read_plan
-from sdcensus.errors import InputError, OutputError, SpecError
+from sdcensus.errors import OutputError, SpecError, StoreError, UnknownName
 from sdcensus.formats.write import check_new, new_file
+from sdcensus.model.catalogue import LANGUAGES
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.plan.plan import Plan
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.secret import Secret
+from sdcensus.model.spec.headings import heading_in
 from sdcensus.report.claim.answer import (
     CellCase,
     PublicAnswer,
@@ -32,9 +34,10 @@ from sdcensus.session.claim.bracket import bracket_of, case_of, chance_of_claim,
 from sdcensus.session.claim.cell import PublishedClaimCell, find_cell, read_table
 from sdcensus.session.claim.nominal import known_steps, nominal_moves
 from sdcensus.session.claim.truth import CellTruth, truth_of_cell
+from sdcensus.session.guard.run import folders_of_plan
 from sdcensus.session.protect.plan_method import planned_method
 from sdcensus.store.manifest import MANIFEST_FILE, read_manifest
-from sdcensus.store.owner_only import write_owner_only
+from sdcensus.store.owner_only import make_owner_only_folder, write_owner_only
 
 #: Where the office keeps its answers, in its folder.
 CLAIMS_FOLDER = "claims"
@@ -112,6 +115,8 @@ def answer_claim(
     Raises:
         SpecError: The cell cannot be found, or the tables were made of other records.
     """
+    if language is not None and language not in LANGUAGES:
+        raise UnknownName("language", language, known=LANGUAGES)
     asked = _asked(Path(source), plan, store, office)
     progress("reading the table", 0.0)
     claimed = find_cell(read_table(asked.folder, table), cell)
@@ -125,6 +130,7 @@ def answer_claim(
     chance = chance_of_claim(noise, [moves])
     answer = public_answer(claimed, census, chance, language)
     public = _targets(Path(out), claimed, "")
+    make_owner_only_folder(asked.office / CLAIMS_FOLDER)
     private = _targets(asked.office / CLAIMS_FOLDER, claimed, "-office", new=False)
     # The public answer is complete here: what follows cannot change it.
     progress("looking at the records", 0.5)
@@ -151,7 +157,7 @@ def public_answer(
     return PublicAnswer(
         census=census.schema.census.name_in(language),
         table=Path(claimed.table.name).stem,
-        title=spec.title,
+        title=heading_in(replace(spec, name=""), LANGUAGES).show(language),
         cell=claimed.words(language),
         published=shown,
         case=case,
@@ -186,7 +192,7 @@ def facts_of(
         if truth.original is None or truth.stayed is None
         else truth.original - truth.stayed,
         imputed=truth.imputed,
-        chance=chance,
+        chance=chance if answer.case in (CellCase.FEW, CellCase.WEIGHTED) else None,
         single=single,
     )
 
@@ -208,11 +214,9 @@ def _asked(
         )
     file = source if is_plan else Path(plan_file or "")
     plan = read_plan(file)
-    output = plan.output
-    if output is None:
-        raise InputError(f"{file} has no [output], so it publishes nothing.")
-    folder = plan.path(output.folder) if is_plan else source
-    own = Path(office) if office is not None else plan.path(output.office_folder)
+    published, kept = folders_of_plan(plan)
+    folder = published if is_plan else source
+    own = kept if office is None else Path(office)
     place = Path(store) if store is not None else plan.path(plan.store)
     return _Asked(plan, folder, place, own)
 
@@ -258,7 +262,7 @@ def _original(census: Census, asked: _Asked, original: str | Path | None) -> Cen
 def _version(folder: Path) -> str:
     try:
         return read_manifest(folder).data_version
-    except SpecError:
+    except StoreError:  # what is no whole store is not the one
         return ""
 
 

@@ -24,9 +24,9 @@ from sdcensus.session.attack.residents import COUNTRY, area_levels
 from sdcensus.session.derive.derivation import REPORT_FILE
 from sdcensus.store.manifest import Manifest
 
-#: Methods that exchange the places of households; the others change answers.
-PLACES = frozenset({"targeted-swap", "random-swap", "proportional-swap", "geographic-pram"})
-ANSWERS = frozenset({"attribute-swap", "pram", "over-imputation", "returned-imputation"})
+#: Methods that exchange places at a rate, and those that change answers at one.
+PLACES = frozenset({"random-swap", "proportional-swap"})
+ANSWERS = frozenset({"attribute-swap", "over-imputation"})
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -106,59 +106,84 @@ def nominal_moves(steps: Sequence[KnownStep], spec: TableSpec, level: str, schem
 
 def _moves_of(step: KnownStep, spec: TableSpec, level: str, schema: Schema) -> Moves:
     settings = step.settings
+    shown = {axis.variable.name for axis in spec.axes}
+    shown |= {variable.name for variable in spec.universe.variables}
+    if step.method == "targeted-swap":
+        return _targeted(settings, shown, level, schema)
+    if step.method == "geographic-pram":
+        shares = _shares(settings.get("move"))
+        crossing = [share for at, share in shares if _finer(level, at.partition("/")[2], schema)]
+        return moves_by_rate(max(crossing, default=0.0), reference_prior())
     if step.method in PLACES:
-        if not _crosses(settings, level, schema):
+        if not _finer(level, str(settings.get("within") or ""), schema):
             return NO_MOVES
-        return _at_rate(settings, targeted=step.method == "targeted-swap")
+        return moves_by_rate(_rate(settings), reference_prior())
+    if step.method == "pram":
+        changed = _names(settings, "variables", "together")
+        stays = dict(_shares(settings.get("stay")))
+        leave = [1.0 - stays.get(name, stays.get("", 1.0)) for name in changed & shown]
+        return moves_by_rate(max(leave, default=0.0), reference_prior())
     if step.method in ANSWERS:
-        changed = _names(settings)
-        shown = {axis.variable.name for axis in spec.axes}
-        shown |= {variable.name for variable in spec.universe.variables}
-        if changed and not changed & shown:
+        if not _names(settings, "blank", "attributes", "exchange", "variables") & shown:
             return NO_MOVES
-        return _at_rate(settings, targeted=False)
+        return moves_by_rate(_rate(settings), reference_prior())
     return NO_MOVES  # what is not known to move anybody is not counted as protection
 
 
-def _crosses(settings: Mapping[str, Any], level: str, schema: Schema) -> bool:
-    """Whether places are exchanged between areas of a level."""
+def _targeted(settings: Mapping[str, Any], shown: set[str], level: str, schema: Schema) -> Moves:
+    """Targeted swapping: all of a small cell of the risk variables, and few of the others.
+
+    Who is rare at a level leaves its area of that level. The others are exchanged between areas of
+    the finest level and stay inside those above it, unless the rules of the swap say more; no more
+    is counted on than that.
+    """
+    if not _finer(level, str(settings.get("within") or ""), schema):
+        return NO_MOVES
+    levels = area_levels(schema)
+    base = _rate(settings) if level == levels[-1] else 0.0
+    below = settings.get("k")
+    areas = {variable.name for variable in schema.geographies}
+    if isinstance(below, int) and below > 1 and shown - areas <= _names(settings, "risk"):
+        return moves_by_rate(base, reference_prior(), small_rate=1.0, below=below)
+    return moves_by_rate(base, reference_prior())
+
+
+def _finer(level: str, within: str, schema: Schema) -> bool:
+    """Whether places are exchanged between areas of a level, if partners share one of another."""
     levels = area_levels(schema)
     if level == COUNTRY or level not in levels:
         return False
-    within = str(settings.get("within") or "")
-    if within not in levels:
-        return True
-    return levels.index(level) > levels.index(within)
+    return within not in levels or levels.index(level) > levels.index(within)
 
 
-def _at_rate(settings: Mapping[str, Any], *, targeted: bool) -> Moves:
-    prior = reference_prior()
-    rate = _share(settings)
-    below = settings.get("k")
-    if targeted and isinstance(below, int) and below > 1:
-        return moves_by_rate(rate, prior, small_rate=1.0, below=below)
-    return moves_by_rate(rate, prior)
+def _rate(settings: Mapping[str, Any]) -> float:
+    """The share of records that are changed."""
+    value = settings.get("rate")
+    return float(value) if isinstance(value, int | float) and 0 <= value <= 1 else 0.0
 
 
-def _share(settings: Mapping[str, Any]) -> float:
-    """The share of records that are changed, by whatever a method calls it."""
-    for name in ("rate", "share", "swap_rate"):
-        value = settings.get(name)
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            return min(max(float(value), 0.0), 1.0)
-    for name in ("stay", "probability_to_stay"):
-        value = settings.get(name)
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            return min(max(1.0 - float(value), 0.0), 1.0)
-    return 0.0
+def _shares(value: Any) -> list[tuple[str, float]]:
+    """Shares as methods take them: one for all, or ``NAME=SHARE`` for each."""
+    entries = value if isinstance(value, list | tuple) else [value]
+    shares = []
+    for entry in entries:
+        name, _, number = str(entry).rpartition("=")
+        try:
+            share = float(number)
+        except ValueError:
+            continue
+        if 0 <= share <= 1:
+            shares.append((name.strip(), share))
+    return shares
 
 
-def _names(settings: Mapping[str, Any]) -> set[str]:
-    """The variables whose answers a method changes."""
-    for name in ("variables", "attributes", "swap", "exchange"):
-        value = settings.get(name)
-        if isinstance(value, str) and value:
-            return {word.strip() for word in value.split(",")}
-        if isinstance(value, Sequence) and value:
-            return {str(word) for word in value}
-    return set()
+def _names(settings: Mapping[str, Any], *keys: str) -> set[str]:
+    """The variables that parameters name, without their levels."""
+    names: set[str] = set()
+    for key in keys:
+        value = settings.get(key)
+        entries = [value] if isinstance(value, str) else value
+        for entry in entries if isinstance(entries, list | tuple) else []:
+            words = str(entry).replace("+", ",").split(",")
+            names |= {word.partition("@")[0].strip() for word in words if word.strip()}
+    return names
