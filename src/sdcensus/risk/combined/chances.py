@@ -202,7 +202,7 @@ def _chance(
 def _noise(perturbation: Perturbation | None, counts: Int64, published: Sequence[int]) -> Float64:
     """The probability of each published value (columns) for each count (rows)."""
     if perturbation is None:
-        return (counts[:, None] == np.asarray(published)[None, :]).astype(np.float64)
+        return np.asarray(counts[:, None] == np.asarray(published)[None, :], dtype=np.float64)
     return published_given_true(perturbation, counts.tolist(), published)
 
 
@@ -244,7 +244,7 @@ def _poisson(means: Float64, most: int) -> Float64:
 def _log(values: Float64) -> Float64:
     """Logarithms; minus infinity of 0."""
     positive = values > 0
-    return np.where(positive, np.log(np.where(positive, values, 1.0)), _VANISHING)
+    return np.asarray(np.where(positive, np.log(np.where(positive, values, 1.0)), _VANISHING))
 
 
 def _times(number: int | Int64, logs: Float64) -> Float64:

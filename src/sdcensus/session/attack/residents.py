@@ -168,9 +168,16 @@ def levels_of_cells(spec: TableSpec, cells: Int64, schema: Schema) -> npt.NDArra
         if axis.variable.name not in geographies:
             continue
         own = main is not None and axis.variable.name == main.name
+        # Programmes have levels of their own, such as one for the nation.
+        whole = {block.level for block in axis.blocks if block.size == 1}
+        whole -= set(area_levels(schema))
         names = np.array(
             [
-                COUNTRY if code.is_total else code.level if own else axis.variable.name
+                COUNTRY
+                if code.is_total or code.level in whole
+                else code.level
+                if own
+                else axis.variable.name
                 for code in axis.codes
             ],
             dtype=object,

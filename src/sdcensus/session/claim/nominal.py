@@ -143,7 +143,7 @@ def _targeted(settings: Mapping[str, Any], shown: set[str], level: str, schema: 
     base = _rate(settings) if level == levels[-1] else 0.0
     below = settings.get("k")
     areas = {variable.name for variable in schema.geographies}
-    if isinstance(below, int) and below > 1 and shown - areas <= _names(settings, "risk"):
+    if isinstance(below, int) and below > 1 and shown - areas <= _names(settings, "risk_variables"):
         return moves_by_rate(base, reference_prior(), small_rate=1.0, below=below)
     return moves_by_rate(base, reference_prior())
 

@@ -35,6 +35,7 @@ from sdcensus.session.recommend.menus import (
     first_policy,
 )
 from sdcensus.session.recommend.noise import Noise, Rejected, shows_none
+from sdcensus.session.recommend.swapping import SwapAdvice, swap_advice
 from sdcensus.session.recommend.tables import (
     PRINTED_AREAS,
     TableDesign,
@@ -124,6 +125,8 @@ class Recommendation(Confidential):
         policy_reasons: The rules of the policy and why.
         rejected: What else was considered, and why not.
         cautions: What to look at.
+        swapping: Swapping for a programme that must deliver every cell, with the combined measure;
+            ``None`` where no programme was asked for, or nothing can be swapped.
     """
 
     products: tuple[RecommendedProduct, ...]
@@ -137,6 +140,7 @@ class Recommendation(Confidential):
     policy_reasons: tuple[Advice, ...]
     rejected: tuple[Rejected, ...]
     cautions: tuple[str, ...]
+    swapping: SwapAdvice | None = None
 
     def __repr__(self) -> str:
         return f"<Recommendation of a {self.product}: confidential>"
@@ -245,6 +249,9 @@ def recommend(
             *cautions(facts, tables, noise, chosen),
             *undecided_lines(chosen, undecided(chosen, census, specs)),
         ),
+        swap_advice(census, specs, noise.design)
+        if RecommendedProduct.PROGRAMME in wanted
+        else None,
     )
 
 
