@@ -14,7 +14,13 @@ from sdcensus.kernels.cells.tabulate import NO_ROW
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity, smallest_width
 from sdcensus.store.census_store import CensusStore
-from sdcensus.store.manifest import DIGEST_COLUMN, KEY_COLUMN, link_column, value_column
+from sdcensus.store.manifest import (
+    DIGEST_COLUMN,
+    KEY_COLUMN,
+    imputed_column,
+    link_column,
+    value_column,
+)
 from sdcensus.store.writer import writing
 
 Integers = npt.NDArray[Any]
@@ -28,6 +34,7 @@ class Units:
         keys: Record keys, below the modulus of the schema's key space.
         leaves: Positions in the code list, by variable.
         values: Fixed-point values, by variable.
+        imputed: 1 where a value was imputed, by variable.
         parents: The place of each record's parent among the parent's ``Units``; -1 for none.
         digests: Digests of identity; derived from the keys where they are not given.
     """
@@ -35,6 +42,7 @@ class Units:
     keys: Integers
     leaves: Mapping[str, Integers] = field(default_factory=dict)
     values: Mapping[str, Integers] = field(default_factory=dict)
+    imputed: Mapping[str, Integers] = field(default_factory=dict)
     parents: Mapping[Entity, Integers] = field(default_factory=dict)
     digests: Integers | None = None
 
@@ -77,6 +85,8 @@ def write_store(
                 writer.write(entity, name, [leaves.astype(width)[rows]])
             for name, values in own.values.items():
                 writer.write(entity, value_column(name), [values.astype(np.int64)[rows]])
+            for name, flags in own.imputed.items():
+                writer.write(entity, imputed_column(name), [flags.astype(np.uint8)[rows]])
         writer.describe(schema, secret_id=secret_id, on_problem="refuse")
     return CensusStore.open(path)
 

@@ -8,18 +8,18 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, cast
 
-from sdcensus.errors import SecretError, SpecError
+from sdcensus.errors import InputError, SecretError, SpecError
 from sdcensus.microdata.derived_store import DerivedRecords
 from sdcensus.microdata.derived_view import DerivedView
 from sdcensus.microdata.method import Draws, FactTable, Foreseeing, PreTabularMethod
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.method.parameter import as_option
+from sdcensus.model.method.parameter import ValueKind, as_option
 from sdcensus.model.method.registry import Part, checked_settings, declared, load, parsed_settings
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.provenance import Derivation, fingerprint
 from sdcensus.model.secret import Secret
 from sdcensus.session.census.census import Census, find_secret
-from sdcensus.store.census_store import CensusStore
+from sdcensus.store.census_store import CensusStore, file_digest
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -75,24 +75,36 @@ def prepared(
         SpecError: What is said about the method is wrong.
         SecretError: The secret is another one than that of the store.
     """
-    census = store if isinstance(store, CensusStore) else CensusStore.open(Path(store))
     chosen = _built(method, parameters)
+    census, key = store_with_secret(store, secret)
+    version = census.manifest.key_version
+    derivation = Derivation(
+        parent=census.manifest.data_version,
+        method=chosen.name,
+        method_version=str(chosen.version),
+        fingerprint=fingerprint({"method": chosen.name, **_contents(chosen)}, key, version),
+        secret_id=key.id,
+    )
+    draws = None if chosen.purpose is None else Draws(key.sub_key(chosen.purpose, version))
+    return Step(census, chosen, draws, derivation)
+
+
+def store_with_secret(
+    store: str | Path | CensusStore, secret: Secret | str | Path | None
+) -> tuple[CensusStore, Secret]:
+    """A store, and the secret with which it was loaded.
+
+    Raises:
+        SecretError: The secret is another one than that of the store.
+    """
+    census = store if isinstance(store, CensusStore) else CensusStore.open(Path(store))
     key = find_secret(secret)
     if key.id != census.manifest.secret_id:
         raise SecretError(
             f"The store was loaded with the secret {census.manifest.secret_id}, and the secret at"
             f" hand is {key.id}. Give the secret with which it was loaded."
         )
-    version = census.manifest.key_version
-    derivation = Derivation(
-        parent=census.manifest.data_version,
-        method=chosen.name,
-        method_version=str(chosen.version),
-        fingerprint=fingerprint({"method": chosen.name, **_settings(chosen)}, key, version),
-        secret_id=key.id,
-    )
-    draws = None if chosen.purpose is None else Draws(key.sub_key(chosen.purpose, version))
-    return Step(census, chosen, draws, derivation)
+    return census, key
 
 
 def step_from_text(
@@ -106,6 +118,23 @@ def step_from_text(
 
 def _settings(method: PreTabularMethod) -> dict[str, object]:
     return {each.name: getattr(method, each.name) for each in fields(cast(Any, method))}
+
+
+def _contents(method: PreTabularMethod) -> dict[str, object]:
+    """The settings with the content of files instead of their names.
+
+    The same file elsewhere is the same step, and another file under the same name is not: a killed
+    run must not go on with it.
+    """
+    settings = _settings(method)
+    for parameter in method.takes:
+        said = settings.get(parameter.name)
+        if parameter.kind is ValueKind.FILE and isinstance(said, str | Path) and str(said):
+            path = Path(said)
+            if not path.is_file():
+                raise InputError(f"{as_option(parameter.name, '')}: there is no file {path}.")
+            settings[parameter.name] = file_digest(path)
+    return settings
 
 
 def _built(name: str, said: Mapping[str, object]) -> PreTabularMethod:

@@ -1,0 +1,123 @@
+"""The exchange itself: paired units take over each other's place, and what goes with a place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sdcensus.errors import SpecError
+from sdcensus.microdata.method import NewValues
+from sdcensus.microdata.swapping.units import NO_UNIT, UnitTable, common_codes, kinds_within
+from sdcensus.model.schema.variable import Variable
+from sdcensus.store.manifest import value_column
+
+Integers = npt.NDArray[Any]
+Int64 = npt.NDArray[np.int64]
+
+
+def exchanged(
+    units: UnitTable, variables: Sequence[Variable], first: Int64, second: Int64
+) -> tuple[dict[str, NewValues], dict[str, NewValues]]:
+    """New codes and new amounts of variables that pairs of units exchange.
+
+    Args:
+        units: The units.
+        variables: Of the units themselves, or of records that they hold; these have one value in
+            each unit, and all of them get that of the partner.
+        first, second: The units of each pair. No unit is in two.
+
+    Raises:
+        SpecError: Records inside a unit have different values, or a unit has none to give.
+    """
+    codes: dict[str, NewValues] = {}
+    amounts: dict[str, NewValues] = {}
+    for variable in variables:
+        for name, values in ((variable.name, codes), (value_column(variable.name), amounts)):
+            if units.store.has(variable.entity, name):
+                values[variable.name] = _new_values(units, variable, name, first, second)
+    return codes, amounts
+
+
+def moving_variables(units: UnitTable, carry: Sequence[str] = ()) -> tuple[Variable, ...]:
+    """What goes with a place: the geography, cells of grids, and what the office names.
+
+    Cells of a grid are made of the coordinates of a unit. A unit that took its cell along to
+    another area would lie in both.
+
+    Raises:
+        SpecError: A named variable is not one of the units that move.
+    """
+    schema = units.store.schema
+    geography = schema.geography
+    grids = {grid.variable for grid in schema.grids}
+    kinds = (units.entity, *kinds_within(schema, units.entity))
+    moving = [
+        variable
+        for variable in schema.variables
+        if variable is geography or (variable.name in grids and variable.entity in kinds)
+    ]
+    for name in carry:
+        variable = schema.variable(name)
+        if variable.entity not in kinds:
+            raise SpecError(
+                f"{name!r} describes {variable.entity.plural}, and it is {units.entity.plural} that"
+                f" move. What goes with their place is a variable of {units.entity.plural}."
+            )
+        if not variable.stored or not any(
+            units.store.has(variable.entity, column) for column in (name, value_column(name))
+        ):
+            raise SpecError(f"The store has no values of {name!r} that could go with a place.")
+        if variable not in moving:
+            moving.append(variable)
+    return tuple(moving)
+
+
+def staying_grids(units: UnitTable) -> tuple[Variable, ...]:
+    """Grids of what holds the units that move: they stay, and no longer fit the areas."""
+    schema = units.store.schema
+    names = {grid.variable for grid in schema.grids}
+    above = schema.lineage(units.entity)[1:]
+    return tuple(
+        variable
+        for variable in schema.variables
+        if variable.name in names and variable.entity in above
+    )
+
+
+def _new_values(
+    units: UnitTable, variable: Variable, column: str, first: Int64, second: Int64
+) -> NewValues:
+    values = units.store.raw(variable.entity, column)
+    givers = np.concatenate([second, first])
+    takers = np.concatenate([first, second])
+    if variable.entity is units.entity:
+        rows, given = units.rows[takers], values[units.rows[givers]]
+    else:
+        common, present, mixed = common_codes(units, variable.entity, values)
+        _check_common(units, variable, mixed[givers], present[givers] != present[takers])
+        partner = np.full(len(units), NO_UNIT, dtype=np.int64)
+        partner[takers] = givers
+        number = units.number_of(variable.entity)
+        partner_of = np.where(number == NO_UNIT, NO_UNIT, partner[number])
+        rows = np.flatnonzero(partner_of != NO_UNIT)
+        given = common[partner_of[rows]]
+    order = np.argsort(rows, kind="stable")
+    return NewValues(rows[order], given[order])
+
+
+def _check_common(units: UnitTable, variable: Variable, mixed: Integers, odd: Integers) -> None:
+    kind, name = variable.entity.plural, variable.name
+    remedy = f"Make it a variable of {units.entity.plural} in the schema, or do not carry it."
+    if mixed.any():
+        raise SpecError(
+            f"{name!r} differs between the {kind} of {int(mixed.sum()):,} {units.entity.plural}"
+            f" that would move, so it does not go with their place. {remedy}"
+        )
+    if odd.any():
+        raise SpecError(
+            f"{int(odd.sum()) // 2:,} pairs of {units.entity.plural} would exchange {name!r}, and"
+            f" one of them holds no {kind}. {remedy}"
+        )
