@@ -15,6 +15,7 @@ from benchmarks import (
     intervals,
     load,
     peer,
+    pram,
     protect,
     publish,
     serve,
@@ -66,6 +67,10 @@ def sections(folder: Path, *, small: bool) -> dict[str, Section]:
         "tabulate": (
             f"Tabulating {millions}: 420 areas × 2 × 101 × 6 × 5",
             lambda: tabulate.measure(folder, sizes[-1]),
+        ),
+        "pram": (
+            f"PRAM of three variables, {millions}",
+            lambda: pram.measure(folder, sizes[-1]),
         ),
         "publish": ("The European programme", lambda: publish.measure(folder, sizes)),
         "serve": (

@@ -295,6 +295,12 @@ FRACTIONS = schema(
     ),
     **{"persons.csv": csv_text(changed(PERSONS, key=["0.1234", "0.5", "0.0001"]))},
 )
+TWO_CHANGE = (
+    'age < 15 and married == 1"\n',
+    'age < 80 and married == 1"\nbeside = "sex == 1"\n',
+)
+TWO = schema(TWO_CHANGE)
+GAP = schema(TWO_CHANGE, ('"sex == 1"\n', '"sex == 1"\ngap = "age"\nless_than = -200\n'))
 HEADS = schema(
     ("[[impossible]]", "[keys]\n\n[[impossible]]"),
     (
@@ -534,6 +540,26 @@ EFFECTS: dict[str, Effect] = {
         ('married == 1"\n', 'married == 1"\nlabel = "Old and single"\n'),
         base=schema(("age < 15 and married", "age < 80 and married")),
         refused="both",
+    ),
+    # The rule about two is broken by somebody, and each setting more frees them.
+    "ImpossibleSection.beside": effect(
+        ('married == 1"\n', 'married == 1"\nbeside = "sex == 1"\n'),
+        base=schema(("age < 15 and married", "age < 80 and married")),
+        refused="both",
+    ),
+    "ImpossibleSection.within": effect(
+        ('"sex == 1"\n', '"sex == 1"\nwithin = "household"\n'), base=TWO, refused="both"
+    ),
+    "ImpossibleSection.gap": effect(
+        ("less_than = 200", 'gap = "age"\nless_than = 200'),
+        base=schema(TWO_CHANGE, ('"sex == 1"\n', '"sex == 1"\nless_than = 200\n')),
+        refused="both",
+    ),
+    "ImpossibleSection.less_than": effect(
+        ("less_than = -200", "less_than = 200"), base=GAP, refused="given"
+    ),
+    "ImpossibleSection.more_than": effect(
+        ("less_than = -200", "more_than = -200"), base=GAP, refused="given"
     ),
     # ------------------------------------------------------------------------------------- grids
     "GridSection.x": effect(('x = "x"', 'x = "other"'), base=GRID),

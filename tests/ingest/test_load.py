@@ -212,6 +212,24 @@ def test_impossible_combinations_are_reported_by_row_and_rule(tmp_path: Path) ->
         load_small(tmp_path, persons=persons)
 
 
+def test_rules_about_two_records_are_reported_by_row_and_rule(tmp_path: Path) -> None:
+    parents = """
+[[impossible]]
+when = "marital == 1 and age < 20"
+beside = "marital == 2 or age > 28"
+within = "family"
+gap = "age"
+less_than = 28
+label = "Young parents"
+"""
+    with pytest.raises(DataProblems, match=r"Young parents: impossible.*\(row 8\)") as caught:
+        load_small(tmp_path, schema=SCHEMA + parents)
+    assert "persons.csv" in str(caught.value)
+    assert not (tmp_path / "census.store").exists()
+    store, _ = load_small(tmp_path, schema=SCHEMA + parents.replace("28\nlabel", "27\nlabel"))
+    assert store.schema.impossible[-1].relation is not None
+
+
 def test_variables_of_a_derived_unit_must_be_constant_in_it(tmp_path: Path) -> None:
     persons = PERSONS.replace("0412,0007,03,1,1", "0412,0007,03,1,2")
     with pytest.raises(DataProblems, match=r"family_type: differs within the unit.*\(row 4\)"):

@@ -21,6 +21,7 @@ from sdcensus.model.schema.code_lists import (
     stated_code,
     tree_levels,
 )
+from sdcensus.model.schema.relation import Relation
 from sdcensus.model.schema.schema import (
     CensusFile,
     CensusInfo,
@@ -61,6 +62,14 @@ from sdcensus.store.schema_json import (
 
 WORDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
 NAMES = st.text("abcdefghij", min_size=1, max_size=6)
+RELATIONS = st.builds(
+    Relation,
+    beside=WORDS,
+    within=st.none() | st.sampled_from(Entity),
+    gap=WORDS,
+    less_than=st.none() | st.integers(-200, 200),
+    more_than=st.none() | st.integers(-200, 200),
+)
 TEXTS = st.one_of(
     st.builds(lambda word: Text((("en", word),)), WORDS),
     st.dictionaries(st.sampled_from(["en", "es", "nl"]), WORDS.filter(bool)).map(Text.of),
@@ -153,7 +162,8 @@ def schemas(draw: st.DrawFn) -> Schema:
             ),
         ),
         impossible=tuple(
-            Impossible(when, draw(TEXTS)) for when in draw(st.lists(WORDS, max_size=2))
+            Impossible(when, draw(TEXTS), draw(st.none() | RELATIONS))
+            for when in draw(st.lists(WORDS, max_size=2))
         ),
         grids=tuple(
             GridSpec(name, draw(WORDS), draw(WORDS), 3035, draw(st.integers(1, 9)), (0, 0, 5, 5))

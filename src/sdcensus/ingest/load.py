@@ -38,7 +38,8 @@ from sdcensus.model.secret import Secret
 from sdcensus.model.spec.declared_universes import with_missing_codes
 from sdcensus.model.spec.universe import universe_of
 from sdcensus.model.text import Text
-from sdcensus.store.census_store import CensusStore, all_rows_of, impossible_rows
+from sdcensus.store.census_store import CensusStore, all_rows_of
+from sdcensus.store.edit_rules import impossible_rows
 from sdcensus.store.manifest import KEY_COLUMN, column_file, link_column
 from sdcensus.store.writer import StoreWriter, writing
 
@@ -238,8 +239,8 @@ def _finish(
     """Checks that need the encoded records, and keys that come from other records."""
     writer.describe(schema, secret_id=secret.id, on_problem=on_problem)
     store = CensusStore.open(writer.folder, unfinished=True)
-    for rule, entity, rows in impossible_rows(store, progress):
-        _report(log, ProblemKind.IMPOSSIBLE, records[entity], rows, rule.label.show() or rule.when)
+    for rule, rows in impossible_rows(store, progress):
+        _report(log, ProblemKind.IMPOSSIBLE, records[rule.entity], rows, rule.text)
     if schema.keys.household is HouseholdKey.REFERENCE_PERSON:
         _take_reference_keys(schema, store, records, writer, log)
         writer.describe(schema, secret_id=secret.id, on_problem=on_problem)

@@ -234,6 +234,7 @@ class Method(ABC):
                 " published yet: there is no method for them in this version. Tabulate counts"
                 " only, or classes of the variable."
             )
+        cube.origin.refuse_records(cube.spec)
         if cube.spec.measure is Measure.WEIGHTED and not self.takes_weights:
             raise SpecError(
                 f"The method {self.name!r} is for counts of records. Weighted counts are protected"

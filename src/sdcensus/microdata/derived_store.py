@@ -7,7 +7,7 @@ on with those that are whole, and ends with the same bytes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -24,8 +24,9 @@ from sdcensus.model.progress import Progress
 from sdcensus.model.published.provenance import Derivation
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity
-from sdcensus.store.census_store import CensusStore, impossible_rows
-from sdcensus.store.manifest import Manifest, link_column, value_column
+from sdcensus.model.vocabulary import Measure
+from sdcensus.store.census_store import CensusStore
+from sdcensus.store.manifest import Manifest, imputed_column, link_column, value_column
 from sdcensus.store.writer import StoreWriter
 
 Integers = npt.NDArray[Any]
@@ -68,6 +69,9 @@ class DerivedRecords(Confidential):
     def schema(self) -> Schema:
         """Their schema: that of the store, with the variables that are added."""
         schema = self.store.schema
+        if self.changes.weights_only:
+            info = replace(schema.census, measure=Measure.WEIGHTED, weights_only=True)
+            schema = replace(schema, census=info)
         added = tuple(variable for variable, _ in self.changes.added)
         return replace(schema, variables=(*schema.variables, *added)) if added else schema
 
@@ -87,7 +91,7 @@ class DerivedRecords(Confidential):
         orders: dict[Entity, UInt32] = {}
         for entity in self.store.schema.top_down:
             rows = np.arange(self.store.rows(entity), dtype=np.uint32)
-            if geography is not None and geography.name in self.changes.codes:
+            if geography is not None and self._moves:
                 parents = [
                     parent
                     for parent in self.store.schema.parents(entity)
@@ -97,10 +101,18 @@ class DerivedRecords(Confidential):
                     rows = _sorted_by(self._changed(entity, geography.name), rows)
                 elif parents:
                     places = self._places(orders[parents[0]], self.store.rows(parents[0]))
-                    link = self.store.raw(entity, link_column(parents[0]))
+                    link = self.changes.holders(self.store, entity, parents[0])
                     rows = _sorted_by(_followed(link, places), rows)
             orders[entity] = rows[~self.gone[entity][rows]]
         return orders
+
+    @property
+    def _moves(self) -> bool:
+        """Whether records may lie in another area than before."""
+        geography = self.store.schema.geography
+        return bool(self.changes.links) or (
+            geography is not None and geography.name in self.changes.codes
+        )
 
     @staticmethod
     def _places(order: UInt32, size: int) -> UInt32:
@@ -124,7 +136,7 @@ class DerivedRecords(Confidential):
         for parent in self.store.schema.parents(entity):
             if name == link_column(parent):
                 places = self._places(self.order[parent], self.store.rows(parent))
-                return _followed(self.store.raw(entity, name), places)
+                return _followed(self.changes.holders(self.store, entity, parent), places)
         geography = self.store.schema.geography
         if geography is not None and name == geography.name and entity is not geography.entity:
             return self._inherited_area(entity)
@@ -136,6 +148,10 @@ class DerivedRecords(Confidential):
             if column == name:
                 values = values.copy()
                 values[new.rows] = new.values
+        for variable, rows in self.changes.imputed.items():
+            if imputed_column(variable) == name:
+                values = values.copy()
+                values[rows] = 1
         return values
 
     def _inherited_area(self, entity: Entity) -> Integers:
@@ -143,12 +159,12 @@ class DerivedRecords(Confidential):
         geography = self.store.schema.geography
         assert geography is not None
         own = self.store.raw(entity, geography.name)
-        if geography.name not in self.changes.codes:
+        if not self._moves:
             return own
         rows = np.arange(own.size, dtype=np.uint32)
         child = entity
         for parent in self.store.schema.path(entity, geography.entity) or ():
-            rows = _followed(rows, self.store.raw(child, link_column(parent)))
+            rows = _followed(rows, self.changes.holders(self.store, child, parent))
             child = parent
         above = self._changed(geography.entity, geography.name)
         held = rows != NO_ROW
@@ -160,11 +176,7 @@ class DerivedRecords(Confidential):
 def write_derived(
     derived: DerivedRecords, writer: StoreWriter, derivation: Derivation, progress: Progress
 ) -> Manifest:
-    """Write the records of a derived store, and check its edit rules.
-
-    Raises:
-        SpecError: The changes break a rule of the schema that the records kept before.
-    """
+    """Write the records of a derived store, which ``edit_rules`` has looked at before."""
     store = derived.store
     for variable in store.manifest.maps:
         content = store.map(variable)
@@ -174,41 +186,30 @@ def write_derived(
     work = [(entity, name) for entity in kinds for name in derived.columns(entity)]
     for entity in store.manifest.rows:
         writer.add_entity(entity, int(derived.order[entity].size))
-    for at, (entity, name) in enumerate(work):
-        progress("writing columns", at / len(work))
-        known = store.manifest.columns[entity].get(name)
-        dtype = np.dtype(known.type if known is not None else np.int64)
-        if not writer.has_written(entity, name, dtype):
-            values, order = derived.column(entity, name), derived.order[entity]
-            writer.write(entity, name, _pieces(values.astype(dtype, copy=False), order))
-    manifest = writer.describe(
+    write_columns(derived, writer, work, progress)
+    return writer.describe(
         derived.schema,
         secret_id=store.manifest.secret_id,
         on_problem=store.manifest.on_problem,
         lineage=(*store.manifest.lineage, derivation),
     )
-    check_edit_rules(store, CensusStore.open(writer.folder, unfinished=True), progress)
-    return manifest
 
 
-def check_edit_rules(before: CensusStore, after: CensusStore, progress: Progress) -> None:
-    """Refuse a derived store in which records break a rule that they kept before.
-
-    Raises:
-        SpecError: Records break rules; which rules, and no number.
-    """
-    broken = []
-    rules = zip(impossible_rows(before), impossible_rows(after, progress), strict=True)
-    for (_, entity, old), (rule, _, new) in rules:
-        known = before.digests(entity)[old]
-        if not np.isin(after.digests(entity)[new], known).all():
-            broken.append(rule.label.show() or rule.when)
-    if broken:
-        listed = "\n".join(f"  {rule}" for rule in broken)
-        raise SpecError(
-            f"The method would make records that the schema declares impossible:\n{listed}\nNothing"
-            " was written. Change its parameters, or the rules of the schema."
-        )
+def write_columns(
+    derived: DerivedRecords,
+    writer: StoreWriter,
+    columns: Sequence[tuple[Entity, str]],
+    progress: Progress,
+) -> None:
+    """Write columns of a derived store, one after the other, but those that are written already."""
+    store = derived.store
+    for at, (entity, name) in enumerate(columns):
+        progress("writing columns", at / len(columns))
+        known = store.manifest.columns[entity].get(name)
+        dtype = np.dtype(known.type if known is not None else np.int64)
+        if not writer.has_written(entity, name, dtype):
+            values, order = derived.column(entity, name), derived.order[entity]
+            writer.write(entity, name, _pieces(values.astype(dtype, copy=False), order))
 
 
 def _followed(link: Integers, places: UInt32) -> UInt32:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from sdcensus.errors import Sentence
 from sdcensus.kernels.cells.tabulate import NO_ROW
-from sdcensus.kernels.keys.siphash import siphash24
+from sdcensus.kernels.keys.siphash import siphash24, siphash24_of_records
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.method.parameter import Parameter
 from sdcensus.model.progress import Progress
@@ -94,6 +94,19 @@ class OfficeFile(Confidential):
         return f"<OfficeFile {self.name!r}: confidential>"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublicPaper:
+    """A text that the office lets everybody read, such as a matrix that it publishes. Public.
+
+    Attributes:
+        name: The name of its file.
+        content: The text.
+    """
+
+    name: str
+    content: str
+
+
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True, repr=False)
 class Changes(Confidential):
     """What a method changes in a store.
@@ -102,22 +115,33 @@ class Changes(Confidential):
         dropped: The rows of the records that go, by kind of unit. What they hold goes with them.
         codes: New codes, by variable.
         amounts: New fixed-point values of weights and continuous variables, by variable.
+        links: New holders, by the kind of the records that are held and the kind that holds them:
+            the row of each record's new holder. A household that moves to another dwelling has
+            the area of that dwelling, and its persons have it too.
         added: Variables that the store does not have yet, such as a weight, with the fixed-point
             value of each record of their kind.
+        imputed: The rows whose value was imputed by the method, by variable. The flag of a variable
+            that has one in the store is set; the office's list names them all.
+        weights_only: Whether nothing but weighted counts may be published from now on.
         figures: What the method tells the office about its work, as counts by name.
         facts: The same as tables, for the console and the report.
         files: What the office keeps beside the store.
         notes: What else the office should know, such as variables that were not protected.
+        public: What the office has decided to let everybody read.
     """
 
     dropped: Mapping[Entity, Rows] = field(default_factory=dict)
     codes: Mapping[str, NewValues] = field(default_factory=dict)
     amounts: Mapping[str, NewValues] = field(default_factory=dict)
+    links: Mapping[tuple[Entity, Entity], NewValues] = field(default_factory=dict)
     added: tuple[tuple[Variable, Integers], ...] = ()
+    imputed: Mapping[str, Rows] = field(default_factory=dict)
+    weights_only: bool = False
     figures: Mapping[str, int] = field(default_factory=dict)
     facts: tuple[FactTable, ...] = ()
     files: tuple[OfficeFile, ...] = ()
     notes: tuple[Sentence, ...] = ()
+    public: tuple[PublicPaper, ...] = ()
 
     def __repr__(self) -> str:
         return "<Changes: confidential>"
@@ -128,6 +152,15 @@ class Changes(Confidential):
         if entity in self.dropped:
             mask[self.dropped[entity]] = True
         return mask
+
+    def holders(self, store: CensusStore, entity: Entity, parent: Entity) -> Integers:
+        """The row of the unit of a kind that holds each record now."""
+        rows = store.raw(entity, link_column(parent))
+        new = self.links.get((entity, parent))
+        if new is not None:
+            rows = rows.copy()
+            rows[new.rows] = new.values
+        return rows
 
     def columns(self) -> Iterator[tuple[str, str, NewValues]]:
         """Each changed column: its variable, its name in the store, its new values."""
@@ -148,7 +181,7 @@ def dropped_with_parents(store: CensusStore, changes: Changes) -> dict[Entity, M
         mask = changes.drops(entity, store.rows(entity))
         for parent in store.schema.parents(entity):
             if parent in gone and store.has(entity, link_column(parent)):
-                link = store.raw(entity, link_column(parent))
+                link = changes.holders(store, entity, parent)
                 held = link != NO_ROW
                 mask[held] |= gone[parent][link[held]]
         gone[entity] = mask
@@ -202,8 +235,10 @@ class Draws(Confidential):
             counters: What tells several draws for one record apart: the number of a variable, or
                 a number for each record.
         """
+        if len(counters) == 1 and not isinstance(counters[0], np.ndarray):
+            return siphash24_of_records(self._key(), digests, int(counters[0]))
         columns = [digests, *(np.broadcast_to(np.uint64(each), digests.shape) for each in counters)]
-        return siphash24(self._key(), np.stack(columns, axis=1).astype(np.uint64))
+        return siphash24(self._key(), np.stack(columns, axis=1).astype(np.uint64, copy=False))
 
 
 @runtime_checkable
@@ -254,4 +289,13 @@ class Foreseeing(Protocol):
             draws: Random numbers of its purpose; ``None`` without one.
             progress: Told how far it is.
         """
+        ...
+
+
+@runtime_checkable
+class NamesFiles(Protocol):
+    """A pre-tabular method whose parameters name files: what stands in them is a parameter too."""
+
+    def file_digests(self) -> Mapping[str, str]:
+        """A digest of what each file holds, by its name."""
         ...

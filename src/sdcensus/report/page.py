@@ -276,6 +276,16 @@ def details(summary: str, *content: str) -> Html:
     return Html(f"<details><summary>{escape(summary)}</summary>\n{inside}</details>\n")
 
 
+def to_sign(choices: Iterable[str], signature: str) -> Html:
+    """What somebody has to decide, one of several, and where they sign."""
+    boxes = "".join(f'<li style="list-style:none">☐ {escape(words)}</li>' for words in choices)
+    return Html(
+        f'<ul style="padding-left:0">{boxes}</ul>'
+        '<p class="soft" style="margin-top:36px;border-top:1px solid var(--line);'
+        f'padding-top:4px;max-width:28em">{escape(signature)}</p>\n'
+    )
+
+
 def _row(row: Sequence[PageCell | str], words: int, picked: bool) -> str:
     cells = []
     for at, cell in enumerate(row):

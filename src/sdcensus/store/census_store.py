@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -15,13 +15,12 @@ from sdcensus.errors import StoreError
 from sdcensus.kernels.cells.tabulate import NO_ROW, inherit
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.cube import Origin
-from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.provenance import lineage_text
 from sdcensus.model.schema.encoding import NO_VALUE
 from sdcensus.model.schema.implications import declared_rules
-from sdcensus.model.schema.schema import Impossible, Schema
+from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity, Role, Variable
-from sdcensus.model.spec.universe import Universe, unit_of, universe_of
+from sdcensus.model.spec.universe import Universe
 from sdcensus.model.text import parse_json
 from sdcensus.store.manifest import (
     DIGEST_COLUMN,
@@ -93,7 +92,7 @@ class Column:
         """The type of its values."""
         return self._values.dtype
 
-    def __getitem__(self, rows: slice) -> Integers:
+    def __getitem__(self, rows: slice | Integers) -> Integers:
         if self._blank is not None:
             plain = Column(self._values, self._links, self._missing)[rows]
             return np.where(plain == self._blank, 0, plain)
@@ -178,6 +177,7 @@ class CensusStore(Confidential):
             manifest.data_version,
             lineage_text(manifest.lineage),
             rules=self.schema.kept(declared_rules),
+            weights_only=self.schema.census.weights_only,
         )
 
     def rows(self, entity: Entity) -> int:
@@ -298,12 +298,16 @@ class CensusStore(Confidential):
 
     def household_rows(self, entity: Entity) -> Column:
         """The row of each record's household."""
-        if entity is Entity.HOUSEHOLD:
+        return self.holder_rows(entity, Entity.HOUSEHOLD)
+
+    def holder_rows(self, entity: Entity, holder: Entity) -> Column:
+        """The row of what holds each record, among the units of the kind ``holder``."""
+        if entity is holder:
             rows = np.arange(self.rows(entity), dtype=np.uint32)
             return Column(rows, (), 0)
-        path = self.schema.path(entity, Entity.HOUSEHOLD)
+        path = self.schema.path(entity, holder)
         if not path:
-            raise StoreError(f"{entity.plural} do not lie in households.")
+            raise StoreError(f"{entity.plural} do not lie in {holder.plural}.")
         steps = [entity, *path]
         links: list[Integers] = []
         for child, parent in itertools.pairwise(steps):
@@ -366,22 +370,6 @@ def file_digest(path: Path) -> str:
         return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
 
 
-def impossible_rows(
-    store: CensusStore, progress: Progress = no_progress
-) -> Iterator[tuple[Impossible, Entity, Integers]]:
-    """Each impossible combination of the schema with the records that have it, none if all is well.
-
-    They are the edit rules of records: checked when a census is loaded, and whenever a method has
-    changed records.
-    """
-    rules = store.schema.impossible
-    for at, rule in enumerate(rules):
-        progress("checking combinations", at / len(rules))
-        universe = universe_of(rule.when, store.schema)
-        entity = unit_of(universe, store.schema)
-        yield rule, entity, all_rows_of(universe, store, entity)
-
-
 def all_rows_of(universe: Universe, store: CensusStore, entity: Entity) -> Integers:
     """Row numbers of the records of a universe."""
     return np.concatenate([np.zeros(0, np.int64), *rows_of(universe, store, entity)])
@@ -393,8 +381,14 @@ def rows_of(universe: Universe, store: CensusStore, entity: Entity) -> Iterator[
     total, step = store.rows(entity), 1 << 20
     for start in range(0, total, step):
         rows = slice(start, min(start + step, total))
-        classes = tuple(
-            kinds[column[rows]] for kinds, column in zip(universe.classes, columns, strict=True)
-        )
-        inside = universe.truth[classes] if classes else np.full(rows.stop - start, universe.truth)
-        yield np.flatnonzero(inside) + start
+        yield np.flatnonzero(inside(universe, columns, rows, rows.stop - start)) + start
+
+
+def inside(
+    universe: Universe, columns: Sequence[Column], rows: slice | Integers, size: int
+) -> npt.NDArray[np.bool_]:
+    """Which of some rows belong to a universe, by the columns of its variables."""
+    classes = tuple(
+        kinds[column[rows]] for kinds, column in zip(universe.classes, columns, strict=True)
+    )
+    return universe.truth[classes] if classes else np.full(size, universe.truth)

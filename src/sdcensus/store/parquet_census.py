@@ -280,6 +280,7 @@ class ParquetCensus(Confidential):
             manifest.data_version,
             manifest.lineage,
             rules=self.schema.kept(declared_rules),
+            weights_only=self.schema.census.weights_only,
         )
 
     def rows(self, entity: Entity) -> int:

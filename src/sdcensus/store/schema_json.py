@@ -16,6 +16,7 @@ from sdcensus.errors import SdcensusError, StoreError
 from sdcensus.model.schema.code_lists import LONGEST_RANGE, grid_codes, range_codes
 from sdcensus.model.schema.id_forms import IdForm
 from sdcensus.model.schema.number_codes import LARGEST_NUMBER
+from sdcensus.model.schema.relation import Relation
 from sdcensus.model.schema.schema import (
     CensusInfo,
     DeclaredUniverse,
@@ -77,6 +78,8 @@ def schema_to_json(schema: Schema) -> Json:
         ]
     if schema.census.measure is not None:
         plain["census"]["measure"] = schema.census.measure.value
+    if schema.census.weights_only:
+        plain["census"]["weights_only"] = True
     if schema.roles:
         plain["roles"] = [list(role) for role in schema.roles]
     return plain
@@ -106,9 +109,7 @@ def _plain(schema: Schema) -> Json:
                 for entity, column in schema.keys.columns
             ],
         },
-        "impossible": [
-            [impossible.when, _text_to_json(impossible.label)] for impossible in schema.impossible
-        ],
+        "impossible": [_impossible_to_json(rule) for rule in schema.impossible],
         "grids": [
             [grid.variable, grid.x, grid.y, grid.epsg, grid.cell, list(grid.extent)]
             for grid in schema.grids
@@ -159,6 +160,11 @@ def _text_to_json(text: Text) -> str | list[list[str]] | None:
     if len(text.by_language) == 1 and text.by_language[0][0] == "en":
         return text.by_language[0][1]
     return [list(pair) for pair in text.by_language]
+
+
+def _impossible_to_json(rule: Impossible) -> list[Any]:
+    relation = [] if rule.relation is None else [rule.relation.to_json()]
+    return [rule.when, _text_to_json(rule.label), *relation]
 
 
 def _if_any(name: str, text: Text) -> Json:
@@ -285,6 +291,7 @@ def _schema(document: Mapping[str, Any]) -> Schema:
             names=_text(census.get("names")),
             countries=_text(census.get("countries")),
             measure=Measure(census["measure"]) if "measure" in census else None,
+            weights_only=checked(census.get("weights_only", False), bool),
         ),
         entities=listed(document["entities"], _entity),
         variables=listed(document["variables"], lambda variable: _variable(variable, grids)),
@@ -332,8 +339,9 @@ def _key_column(value: Any) -> tuple[Entity, KeyColumn]:
 
 
 def _impossible(value: Any) -> Impossible:
-    when, label = value
-    return Impossible(string(when), _text(label))
+    when, label, *relation = value
+    second = Relation.from_json(checked(relation[0], dict)) if relation else None
+    return Impossible(string(when), _text(label), second)
 
 
 def _identity(value: Any) -> UnitIdentity:

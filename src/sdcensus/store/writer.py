@@ -6,6 +6,7 @@ A load that is killed leaves a folder whose name and content cannot be taken for
 from __future__ import annotations
 
 import contextlib
+import glob
 import hashlib
 import json
 import os
@@ -59,12 +60,7 @@ class FolderInTheMaking:
         self.out = out
         self.replace = replace
         self.resumed = resumed
-        if not replace and (out.exists() or out.is_symlink()):
-            raise OutputError(
-                f"{out} already exists. Choose another name, or add --replace to make it anew."
-            )
-        if replace and out.exists() and not _is_of(out, format_name):
-            raise OutputError(f"{out} is not {what}, so it is not replaced.")
+        _check_place(out, replace=replace, what=what, format_name=format_name)
         self.folder = out.with_name(f"{out.name}.partial-{resumed or secrets.token_hex(4)}")
         try:
             out.parent.mkdir(parents=True, exist_ok=True)
@@ -108,6 +104,29 @@ class FolderInTheMaking:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
+def _check_place(out: Path, *, replace: bool, what: str, format_name: str) -> None:
+    """Refuse a place at which something else stands, or an older one that nobody replaces."""
+    _put_back(out)
+    if not replace and (out.exists() or out.is_symlink()):
+        raise OutputError(
+            f"{out} already exists. Choose another name, or add --replace to make it anew."
+        )
+    if replace and out.exists() and not _is_of(out, format_name):
+        raise OutputError(f"{out} is not {what}, so it is not replaced.")
+
+
+def _put_back(out: Path) -> None:
+    """Put an older folder back that a program had moved away when it was killed.
+
+    As long as the new one stands beside it; afterwards the older one is only in the way.
+    """
+    for old in sorted(out.parent.glob(f"{glob.escape(out.name)}.partial-*.old")):
+        if not out.exists() and old.with_name(old.name.removesuffix(".old")).exists():
+            old.replace(out)
+        else:
+            shutil.rmtree(old, ignore_errors=True)
+
+
 def _is_of(folder: Path, format_name: str) -> bool:
     """Whether the manifest of a folder names this format, or is too damaged to name any."""
     try:
@@ -121,6 +140,8 @@ def _is_of(folder: Path, format_name: str) -> bool:
 
 Integers = npt.NDArray[Any]
 
+_A_STORE = "a census store"
+
 
 class StoreWriter(FolderInTheMaking):
     """A store in the making."""
@@ -129,13 +150,18 @@ class StoreWriter(FolderInTheMaking):
         super().__init__(
             out,
             replace=replace,
-            what="a census store",
+            what=_A_STORE,
             format_name=FORMAT_NAME,
             resumed=resumed,
         )
         self._columns: dict[Entity, dict[str, ColumnInfo]] = {}
         self._rows: dict[Entity, int] = {}
         self._maps: dict[str, str] = {}
+
+    @staticmethod
+    def check_place(out: Path, *, replace: bool) -> None:
+        """Refuse a place before any work at which a store could not be put after it."""
+        _check_place(out, replace=replace, what=_A_STORE, format_name=FORMAT_NAME)
 
     def add_entity(self, entity: Entity, rows: int) -> None:
         """Declare a kind of unit and how many records it has."""

@@ -13,6 +13,8 @@ from hypothesis import given, strategies as st
 from sdcensus.documents.schema.document import read_schema, schema_from_document
 from sdcensus.documents.toml.lines import TomlDocument, parse_toml
 from sdcensus.errors import DocumentError, InputError, Mistake, SdcensusError
+from sdcensus.model.schema.edit_rules import rule_text
+from sdcensus.model.schema.relation import Relation
 from sdcensus.model.schema.schema import (
     Combine,
     HouseholdKey,
@@ -308,6 +310,33 @@ def test_records_without_an_id_are_known_by_their_content(tmp_path: Path) -> Non
     assert "persons lie within a household" in mistake.text
 
 
+def test_a_rule_may_be_about_two_records_of_a_unit(tmp_path: Path) -> None:
+    text = """
+[[impossible]]
+when = "sex == 1 and age < 15"
+beside = "sex == 2"
+[[impossible]]
+when = "sex == 1"
+beside = "sex == 2 and rooms == 1"
+within = "households"
+gap = "age"
+less_than = 12
+more_than = -60
+label = "Parents"
+"""
+    first, second = read(tmp_path, HEAD + text).impossible
+    assert first.relation == Relation(beside="sex == 2")
+    assert second.relation == Relation(
+        beside="sex == 2 and rooms == 1",
+        within=Entity.HOUSEHOLD,
+        gap="age",
+        less_than=12,
+        more_than=-60,
+    )
+    assert rule_text(first) == "sex == 1 and age < 15, beside sex == 2"
+    assert rule_text(second) == "Parents"
+
+
 def test_decimal_keys_fix_the_modulus(tmp_path: Path) -> None:
     text = '[keys.columns]\nperson = { column = "k", digits = 8 }\n'
     assert read(tmp_path, HEAD + text).keys.space == KeySpace(10**8)
@@ -331,6 +360,14 @@ def dwellings(*settings: str) -> str:
 def lines(*texts: str) -> str:
     """Any other lines."""
     return "\n".join(texts)
+
+
+OTHER = 'beside = "sex == 2"'
+
+
+def two(*settings: str) -> str:
+    """A rule about two persons."""
+    return lines("[[impossible]]", 'when = "sex == 1"', *settings)
 
 
 #: A mistake, and words that the message has. The line that ends in ``#!`` is the one to be named.
@@ -514,6 +551,27 @@ MISTAKES = [
     (lines("[[impossible]]", 'when = "agee < 3" #!'), r"Did you mean 'age'"),
     (lines("[[impossible]]", 'when = "sex == 3" #!'), r"no code '3'"),
     (lines("[[impossible]]", 'when = "sex == 1 or sex != 1" #!'), r"true for every record"),
+    # rules about two records
+    (two('beside = "agee < 15" #!'), r"Did you mean 'age'"),
+    (two('within = "household" #!'), r"which the other one is, such as beside ="),
+    (two("less_than = 12 #!"), r"which the other one is, such as beside ="),
+    (two(OTHER, 'within = "family" #!'), r"persons do not lie in a family.*household\."),
+    (two(OTHER, 'within = "famly" #!'), r"no kind of unit 'famly'"),
+    (two(OTHER, 'gap = "age" #!'), r"say how large the gap is"),
+    (two(OTHER, "more_than = 60 #!"), r"say of which numbers"),
+    (two(OTHER, 'gap = "aged" #!', "less_than = 12"), r"Did you mean 'age'"),
+    (two(OTHER, 'gap = "rooms" #!', "less_than = 12"), r"describes households, and the rule is ab"),
+    (two(OTHER, 'gap = "age"', 'less_than = "12" #!'), r"'less_than' should be a whole number"),
+    (two('besides = "sex == 1" #!'), r"no setting 'besides'. Did you mean 'beside'"),
+    (
+        lines("[[impossible]]", 'when = "rooms == 1"', 'beside = "rooms == 2" #!'),
+        r"households do not lie in any unit. Nothing holds them",
+    ),
+    (
+        variable('codes = { a = "A", b = "B" }', "[[impossible]]", 'when = "sex == 1"')
+        + lines("", OTHER, 'gap = "x" #!', "less_than = 1"),
+        r"the codes of 'x' are not numbers",
+    ),
 ]
 
 

@@ -151,7 +151,7 @@ def test_an_exported_census_keeps_its_line(hamlet: Hamlet, tmp_path: Path) -> No
         ({"where": "sex in (1, 2, 9)"}, SpecError, "leaves no persons in the store"),
         ({"where": "age > 60", "more": {"of": "households"}}, SpecError, "--of persons"),
         ({"more": {"of": "ships"}}, SpecError, "kind of unit 'ships'"),
-        ({"more": {"rate": 3}}, SpecError, "'rate'"),
+        ({"more": {"rate": 3}}, SpecError, "--rate is no option of drop-records. It is for: "),
         ({"secret": Secret(bytes(32))}, SecretError, "loaded with the secret"),
     ],
 )

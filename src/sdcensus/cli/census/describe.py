@@ -17,6 +17,8 @@ from sdcensus.cli.shared.options import (
     complete_variable,
     examples,
 )
+from sdcensus.model.method.registry import Part, Registered
+from sdcensus.model.published.provenance import Derivation, lineage_text
 from sdcensus.model.quantities import bytes_text, share_text
 
 if TYPE_CHECKING:
@@ -99,11 +101,13 @@ def show_description(
     facts.add_row("data version", description.data_version)
     facts.add_row("secret", description.secret_id)
     if description.lineage:
-        facts.add_row("derived by", description.lineage)
+        facts.add_row("derived by", lineage_text(description.lineage))
     facts.add_row("record keys", f"{description.combine}, modulus {description.modulus:,}")
     for kind, rows in description.rows:
         facts.add_row(kind.plural, f"{rows:,}")
     output.show(facts)
+    if description.lineage:
+        _show_line(output, description.lineage)
     for kind, _ in description.rows:
         own = [variable for variable in description.variables if variable.variable.entity is kind]
         if own:
@@ -112,6 +116,22 @@ def show_description(
     if description.universes:
         output.say("\nUniverses", style="bold")
         _show_universes(output, description.universes, language)
+
+
+def _show_line(output: Output, lineage: Sequence[Derivation]) -> None:
+    """Every step from the census as it was loaded to this store, in words."""
+    output.say("\nHow it was made", style="bold")
+    steps = [f"A census was loaded: data version {lineage[0].parent}."]
+    for step in lineage:
+        method = Registered(Part.PRE_TABULAR).get(step.method)
+        summary = "a method that is not installed here." if method is None else method.summary
+        named = f"{step.method}, version {step.method_version}"
+        steps.append(f"{named}: {summary[:1].lower()}{summary[1:]}")
+        steps.append(f"   with parameters {step.fingerprint} under the secret {step.secret_id}")
+    numbered = 0
+    for text in steps:
+        numbered += not text.startswith(" ")
+        output.say(text if text.startswith(" ") else f"{numbered}. {text}")
 
 
 def _show_universes(

@@ -229,6 +229,9 @@ def _show_schema(output: Output, schema: Schema, language: str | None = None) ->
         output.say(word("never", names=", ".join(apart)))
     if schema.impossible:
         output.say(word("rules", n=len(schema.impossible)))
+        related = sum(rule.relation is not None for rule in schema.impossible)
+        if related:
+            output.say(speak("rules.related", language, n=related))
     if schema.universes:
         said = ", ".join(f"{universe.name} ({universe.condition})" for universe in schema.universes)
         output.say(word("universes", names=said))

@@ -84,6 +84,7 @@ def tabulate(
     census = open_census(store)
     check_language(census, language)
     spec = census.spec(*listed(by), of=of, universe=where, measure=measure.value)
+    census.origin.refuse_records(spec)
     began = time.perf_counter()
     with Stages(output, f"counting {spec.title}"):
         cube = census.tabulate(spec, engine=engine.value)

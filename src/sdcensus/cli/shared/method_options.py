@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from inspect import Parameter as Argument, Signature, signature
 from pathlib import Path
@@ -78,8 +78,14 @@ _Set = Annotated[
 ]
 
 
-def option_of(parameter: Parameter, text: str) -> Any:
-    """The option of a parameter, for typer, with what the help says about it."""
+def option_of(parameter: Parameter, text: str, names: Sequence[str] = ()) -> Any:
+    """The option of a parameter, for typer.
+
+    Args:
+        parameter: The parameter.
+        text: What the help says about it.
+        names: What else the option is called, before its own name.
+    """
     offered: Callable[..., Any] | None = None
     if parameter.kind is ValueKind.YES:
         return Annotated[bool, typer.Option(as_option(parameter.name, ""), help=text)]
@@ -91,6 +97,7 @@ def option_of(parameter: Parameter, text: str) -> Any:
     elif parameter.words:
         offered = _begins(parameter.words)
     option = typer.Option(
+        *names,
         as_option(parameter.name, ""),
         metavar=parameter.metavar,
         help=text,

@@ -8,6 +8,8 @@ from sdcensus.documents.schema.sections import ImpossibleSection, KeysSection, r
 from sdcensus.documents.toml.lines import KeyPath
 from sdcensus.documents.toml.mistakes import Languages, Mistakes
 from sdcensus.errors import SpecError, unknown
+from sdcensus.model.schema.edit_rules import NumberRange, holder_of
+from sdcensus.model.schema.relation import Relation
 from sdcensus.model.schema.schema import (
     LARGEST_MODULUS,
     MOST_DIGITS,
@@ -20,7 +22,7 @@ from sdcensus.model.schema.schema import (
 )
 from sdcensus.model.schema.variable import Entity, Variable
 from sdcensus.model.spec.predicate import comparisons, parse_condition
-from sdcensus.model.spec.universe import Universe, universe_of
+from sdcensus.model.spec.universe import Universe, unit_with, universe_of
 
 
 def read_keys(
@@ -174,8 +176,87 @@ def read_impossible(
                 mistakes.add(path, "the condition is true for every record.")
             check_one_unit(variables, path, schema, mistakes)
         label = languages.text(section.label, (*where, "label"), mistakes)
-        rules.append(Impossible(section.when, label))
+        relation = _relation(section, where, schema, broken, mistakes)
+        rules.append(Impossible(section.when, label, relation))
     return tuple(rules)
+
+
+def _relation(
+    section: ImpossibleSection,
+    where: KeyPath,
+    schema: Schema,
+    broken: Collection[str],
+    mistakes: Mistakes,
+) -> Relation | None:
+    """What a rule says about another record; ``None`` for a rule about one."""
+    beside = ("within", "gap", "less_than", "more_than")
+    said = [name for name in beside if getattr(section, name) not in (None, "")]
+    if not section.beside:
+        if said and "beside" not in section.faulty:
+            mistakes.add(
+                (*where, said[0]),
+                f"{said[0]!r} is about two records: say which the other one is, such as"
+                ' beside = "relationship == 1".',
+            )
+        return None
+    limited = section.less_than is not None or section.more_than is not None
+    if section.gap and not limited and not {"less_than", "more_than"} & section.faulty:
+        mistakes.add((*where, "gap"), "say how large the gap is that cannot be: less_than = 12.")
+    if limited and not section.gap and "gap" not in section.faulty:
+        mistakes.add((*where, said[-1]), 'say of which numbers: gap = "age".')
+    relation = Relation(
+        beside=section.beside,
+        within=section.within,
+        gap=section.gap,
+        less_than=section.less_than,
+        more_than=section.more_than,
+    )
+    _check_relation(section.when, relation, where, schema, broken, mistakes)
+    return relation
+
+
+def _check_relation(
+    when: str,
+    relation: Relation,
+    where: KeyPath,
+    schema: Schema,
+    broken: Collection[str],
+    mistakes: Mistakes,
+) -> None:
+    """Both records are of one kind, something holds them, and a gap is one between numbers."""
+    variables = []
+    for condition, name in ((when, "when"), (relation.beside, "beside")):
+        resolved = resolved_condition(condition, (*where, name), schema, broken, mistakes)
+        if resolved is None:
+            return
+        variables += resolved[1]
+    gap: KeyPath = (*where, "gap")
+    if relation.gap:
+        if relation.gap in broken:
+            return
+        try:
+            number = schema.variable(relation.gap)
+        except SpecError as error:
+            mistakes.add(gap, str(error))
+            return
+        if not number.is_axis or not NumberRange.of(number).has_numbers:
+            mistakes.add(gap, f"the codes of {relation.gap!r} are not numbers.")
+        variables.append(number)
+    check_one_unit(variables, (*where, "beside"), schema, mistakes)
+    try:
+        entity = unit_with(variables, schema)
+        holder_of(entity, relation, schema)
+    except StopIteration:
+        return
+    except SpecError as error:
+        mistakes.add((*where, "beside" if relation.within is None else "within"), str(error))
+        return
+    if relation.gap and number.entity is not entity:
+        mistakes.add(
+            gap,
+            f"{relation.gap!r} describes {number.entity.plural}, and the rule is about two"
+            f" {entity.plural}.",
+        )
 
 
 def resolved_condition(

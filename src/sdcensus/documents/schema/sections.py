@@ -119,6 +119,11 @@ class ImpossibleSection(Section):
     """``[[impossible]]``."""
 
     when: Word
+    beside: Word = ""
+    within: Units | None = None
+    gap: Word = ""
+    less_than: int | None = None
+    more_than: int | None = None
     label: Label = ""
 
 

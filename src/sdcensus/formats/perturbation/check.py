@@ -13,9 +13,9 @@ from sdcensus.formats.perturbation.delimited import FileNotes
 from sdcensus.formats.perturbation.exchange_format import ExchangeFormat
 from sdcensus.formats.perturbation.file_rows import FileRows
 from sdcensus.formats.perturbation.key_units import ROUNDING_BIAS, balanced
-from sdcensus.formats.perturbation.numbers import shown
 from sdcensus.formats.perturbation.read import read_with_notes
 from sdcensus.model.confidential import Confidential
+from sdcensus.model.exact_numbers import shown
 from sdcensus.model.perturbation.table import Distribution, KeyRule, PerturbationTable, Tail
 from sdcensus.model.schema.schema import COARSE_BELOW
 

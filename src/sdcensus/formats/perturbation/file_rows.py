@@ -14,8 +14,8 @@ from sdcensus.formats.perturbation.exchange_format import (
     default_tail,
 )
 from sdcensus.formats.perturbation.key_units import ROUNDING_BIAS, balanced
-from sdcensus.formats.perturbation.numbers import shown
 from sdcensus.model.confidential import Confidential
+from sdcensus.model.exact_numbers import shown
 from sdcensus.model.perturbation.table import DeviationRow, KeyRule, PerturbationTable, Tail
 
 

@@ -21,7 +21,7 @@ from sdcensus.formats.perturbation.key_units import (
     is_power_of_ten,
     mean_of,
 )
-from sdcensus.formats.perturbation.numbers import BadNumber, decimals, exact, shown, whole
+from sdcensus.model.exact_numbers import BadNumber, decimals, exact, shown, whole
 from sdcensus.model.perturbation.table import DeviationRow
 from sdcensus.model.schema.schema import MOST_DIGITS
 

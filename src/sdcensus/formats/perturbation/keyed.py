@@ -20,7 +20,7 @@ from sdcensus.formats.perturbation.key_units import (
     mean_of_row,
     requantised,
 )
-from sdcensus.formats.perturbation.numbers import LARGEST_NUMBER, BadNumber, whole
+from sdcensus.model.exact_numbers import LARGEST_NUMBER, BadNumber, whole
 from sdcensus.model.perturbation.table import DeviationRow
 from sdcensus.model.schema.schema import LARGEST_MODULUS
 

@@ -17,7 +17,7 @@ from sdcensus.formats.perturbation.key_units import (
     mean_of_row,
     requantised,
 )
-from sdcensus.formats.perturbation.numbers import BadNumber, whole
+from sdcensus.model.exact_numbers import BadNumber, whole
 from sdcensus.model.perturbation.table import DeviationRow, KeyRule
 
 Int64 = npt.NDArray[np.int64]

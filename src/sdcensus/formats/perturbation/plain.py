@@ -10,7 +10,7 @@ from sdcensus.formats.perturbation.delimited import DelimitedText
 from sdcensus.formats.perturbation.exchange_format import COLUMNS, ExchangeFormat
 from sdcensus.formats.perturbation.file_rows import FileRows, positions
 from sdcensus.formats.perturbation.key_units import ROUNDING_BIAS, from_shares, mean_of
-from sdcensus.formats.perturbation.numbers import BadNumber, exact, shown, whole
+from sdcensus.model.exact_numbers import BadNumber, exact, shown, whole
 from sdcensus.model.perturbation.table import DeviationRow, Distribution
 from sdcensus.model.schema.schema import LARGEST_MODULUS
 

@@ -41,6 +41,25 @@ def siphash24(key: bytes, words: UInt64) -> UInt64:
     return result
 
 
+def siphash24_of_records(key: bytes, digests: UInt64, counter: int) -> UInt64:
+    """Hash each digest followed by one counter: ``siphash24`` of two words, without their table.
+
+    Rows are hashed side by side, which is several times as fast: draws for millions of records.
+
+    Examples:
+        >>> digests = np.array([7, 2**64 - 1], dtype=np.uint64)
+        >>> rows = np.stack([digests, np.full(2, 3, dtype=np.uint64)], axis=1)
+        >>> bool((siphash24_of_records(bytes(16), digests, 3) == siphash24(bytes(16), rows)).all())
+        True
+    """
+    first, second = key_words(key)
+    view = digests.view()
+    view.flags.writeable = False
+    result = np.empty(len(view), dtype=np.uint64)
+    _hash_records(first, second, view, np.uint64(counter), result)
+    return result
+
+
 def key_words(key: bytes) -> tuple[np.uint64, np.uint64]:
     """The two little-endian words of a 16-byte key, as ``siphash_words`` takes them."""
     if len(key) != KEY_BYTES:
@@ -73,6 +92,35 @@ def siphash_words(first: np.uint64, second: np.uint64, words: UInt64) -> np.uint
 def _hash_rows(first: np.uint64, second: np.uint64, rows: UInt64, result: UInt64) -> None:
     for row in range(len(rows)):
         result[row] = siphash_words(first, second, rows[row])
+
+
+@compiled
+def _hash_records(
+    first: np.uint64, second: np.uint64, digests: UInt64, counter: np.uint64, result: UInt64
+) -> None:
+    # Without inner loops and branches the compiler hashes several rows in one instruction.
+    length = np.uint64(16) << _56
+    for row in range(len(digests)):
+        digest = digests[row]
+        v0, v1, v2, v3 = first ^ _U0, second ^ _U1, first ^ _U2, second ^ _U3
+        v3 ^= digest
+        v0, v1, v2, v3 = _round(v0, v1, v2, v3)
+        v0, v1, v2, v3 = _round(v0, v1, v2, v3)
+        v0 ^= digest
+        v3 ^= counter
+        v0, v1, v2, v3 = _round(v0, v1, v2, v3)
+        v0, v1, v2, v3 = _round(v0, v1, v2, v3)
+        v0 ^= counter
+        v3 ^= length
+        v0, v1, v2, v3 = _round(v0, v1, v2, v3)
+        v0, v1, v2, v3 = _round(v0, v1, v2, v3)
+        v0 ^= length
+        v2 ^= _BYTE
+        v0, v1, v2, v3 = _round(v0, v1, v2, v3)
+        v0, v1, v2, v3 = _round(v0, v1, v2, v3)
+        v0, v1, v2, v3 = _round(v0, v1, v2, v3)
+        v0, v1, v2, v3 = _round(v0, v1, v2, v3)
+        result[row] = v0 ^ v1 ^ v2 ^ v3
 
 
 @compiled

@@ -72,6 +72,9 @@ def moving_variables(units: UnitTable, carry: Sequence[str] = ()) -> tuple[Varia
             raise SpecError(f"The store has no values of {name!r} that could go with a place.")
         if variable not in moving:
             moving.append(variable)
+    for variable in moving:
+        if variable.entity is not units.entity:
+            _check_common(units, variable)
     return tuple(moving)
 
 
@@ -96,8 +99,8 @@ def _new_values(
     if variable.entity is units.entity:
         rows, given = units.rows[takers], values[units.rows[givers]]
     else:
-        common, present, mixed = common_codes(units, variable.entity, values)
-        _check_common(units, variable, mixed[givers], present[givers] != present[takers])
+        common, present, _ = common_codes(units, variable.entity, values)
+        _check_present(units, variable, present[givers] != present[takers])
         partner = np.full(len(units), NO_UNIT, dtype=np.int64)
         partner[takers] = givers
         number = units.number_of(variable.entity)
@@ -108,16 +111,30 @@ def _new_values(
     return NewValues(rows[order], given[order])
 
 
-def _check_common(units: UnitTable, variable: Variable, mixed: Integers, odd: Integers) -> None:
+def _remedy(units: UnitTable) -> str:
+    return f"Make it a variable of {units.entity.plural} in the schema, or do not carry it."
+
+
+def _check_common(units: UnitTable, variable: Variable) -> None:
+    """Refuse what differs inside a unit that may move."""
     kind, name = variable.entity.plural, variable.name
-    remedy = f"Make it a variable of {units.entity.plural} in the schema, or do not carry it."
-    if mixed.any():
-        raise SpecError(
-            f"{name!r} differs between the {kind} of {int(mixed.sum()):,} {units.entity.plural}"
-            f" that would move, so it does not go with their place. {remedy}"
-        )
+    for column in (name, value_column(name)):
+        if units.store.has(variable.entity, column):
+            values = units.store.raw(variable.entity, column)
+            _, _, mixed = common_codes(units, variable.entity, values)
+            torn = int((mixed & units.movable).sum())
+            if torn:
+                raise SpecError(
+                    f"{name!r} differs between the {kind} of {torn:,} {units.entity.plural}, so it"
+                    f" does not go with their place. {_remedy(units)}"
+                )
+
+
+def _check_present(units: UnitTable, variable: Variable, odd: Integers) -> None:
+    """Refuse what only one unit of a pair has."""
     if odd.any():
         raise SpecError(
-            f"{int(odd.sum()) // 2:,} pairs of {units.entity.plural} would exchange {name!r}, and"
-            f" one of them holds no {kind}. {remedy}"
+            f"{int(odd.sum()) // 2:,} pairs of {units.entity.plural} would exchange"
+            f" {variable.name!r}, and one of them holds no {variable.entity.plural}."
+            f" {_remedy(units)}"
         )

@@ -192,7 +192,8 @@ def _counted_kind(units: UnitTable, variables: Sequence[Variable]) -> Entity:
 def _leaf_of_records(units: UnitTable, kind: Entity) -> tuple[Integers, npt.NDArray[np.bool_]]:
     """The leaf of each record, and which records lie in an area."""
     store, geography = units.store, units.store.schema.geography
-    assert geography is not None
+    if geography is None:  # attributes are exchanged in a census without areas
+        return np.zeros(store.rows(kind), dtype=np.int64), np.ones(store.rows(kind), dtype=bool)
     if store.schema.path(kind, geography.entity) is None:  # households whose persons have areas
         number = units.number_of(kind)
         settled = (number != NO_UNIT) & units.placed[number]

@@ -47,6 +47,7 @@ class SwapDesign(Confidential):
         draws: Further random numbers.
         places: Where units are, for a largest distance.
         farthest: The largest distance in metres.
+        values: What each unit would give, where partners must differ in it.
     """
 
     units: UnitTable
@@ -58,6 +59,7 @@ class SwapDesign(Confidential):
     draws: Draws
     places: Places | None = None
     farthest: int | None = None
+    values: Int64 | None = None
 
     def rules(self, level: int, region: Level | None) -> Rules:
         """Who may be whose partner for units at risk at a level."""
@@ -65,10 +67,17 @@ class SwapDesign(Confidential):
         return Rules(
             profiles=self.profiles,
             area=self.levels.areas(level, leaf),
+            values=self.values,
             region=None if region is None else region.group_array[leaf],
             places=self.places,
             farthest=self.farthest,
         )
+
+    def found(self, pairs: Pairs, level: int, region: Level | None) -> SwapPairs:
+        """Pairs with the level whose areas they left, and the region in which they lie."""
+        names = np.full((2, len(pairs)), self.levels.names[level], dtype=object)
+        names[1] = region_name(region)
+        return SwapPairs(pairs.initiators, pairs.partners, names[0], pairs.profiles, names[1])
 
     def order(self, level: int) -> Int64:
         """The units that may move, in the order of their draws at a level."""
@@ -126,11 +135,7 @@ class _Search:
         design = self.design
         rules = design.rules(level, region)
         pairs = find_pairs(rules, initiators, donors, self.used, turn_starts=turns, quotas=quotas)
-        names = np.full((2, len(pairs)), design.levels.names[level], dtype=object)
-        names[1] = region_name(region)
-        self.parts.append(
-            SwapPairs(pairs.initiators, pairs.partners, names[0], pairs.profiles, names[1])
-        )
+        self.parts.append(design.found(pairs, level, region))
         return pairs
 
     def at_risk(self, level: int, donors: Int64, failed: Mask) -> Int64:
@@ -227,6 +232,8 @@ def qualifying(design: SwapDesign, pairs: SwapPairs) -> SwapPairs:
 
 def _allowed(rules: Rules, first: Int64, second: Int64) -> Mask:
     allowed: Mask = rules.area[first] != rules.area[second]
+    if rules.values is not None:
+        allowed &= rules.values[first] != rules.values[second]
     if rules.region is not None:
         allowed &= rules.region[first] == rules.region[second]
     if rules.places is not None and rules.farthest is not None:

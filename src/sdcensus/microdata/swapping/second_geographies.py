@@ -208,7 +208,7 @@ def check_second_geographies(
 
 def follow_places(
     store: CensusStore,
-    moved: NewValues,
+    moved: NewValues | Changes,
     *,
     carry: Sequence[str] = (),
     rederive: Sequence[str] = (),
@@ -222,7 +222,7 @@ def follow_places(
 
     Args:
         store: The store as it is.
-        moved: New codes of the main geography.
+        moved: New codes of the main geography, or all changes by which units have other areas.
         carry: Variables that the swap exchanges together with the area.
         rederive: Variables to re-derive.
     """
@@ -230,7 +230,9 @@ def follow_places(
     check_second_geographies(schema, carry=carry, rederive=rederive)
     if schema.geography is None:
         return FollowedPlaces()
-    derived = DerivedRecords(store, Changes(codes={schema.geography.name: moved}))
+    if isinstance(moved, NewValues):
+        moved = Changes(codes={schema.geography.name: moved})
+    derived = DerivedRecords(store, moved)
     codes: dict[str, NewValues] = {}
     notes: list[Sentence] = []
     lines: list[tuple[str, str, str, int | None, int | None, int | None]] = []

@@ -39,6 +39,7 @@ class Exclusion(StrEnum):
 
     NO_AREA = "no-area"
     IMPUTED = "imputed"
+    BREAKS_RULE = "breaks-rule"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -77,6 +78,13 @@ class UnitTable(Confidential):
     def settled(self) -> int:
         """How many of them lie in an area: the base of rates."""
         return int(self.placed.sum())
+
+    def unused_name(self, name: str) -> str:
+        """A name for what a method brings, that no variable of the census has."""
+        known = {variable.name for variable in self.store.schema.variables}
+        while name in known:
+            name += "_"
+        return name
 
     def codes(self, variable: Variable) -> Integers:
         """The leaf of a variable for each unit: their own, or inherited from what holds them."""
@@ -182,19 +190,19 @@ def common_codes(units: UnitTable, entity: Entity, codes: Integers) -> tuple[Int
         codes: A value for each record of that kind.
 
     Returns:
-        For each unit the value of its first record by digest, which units have such a record, and
-        which have records with different values.
+        For each unit the value of its records, which units have such a record, and which have
+        records with different values.
     """
     number = units.number_of(entity)
     held = np.flatnonzero(number != NO_UNIT)
-    order = held[np.argsort(units.store.digests(entity)[held], kind="stable")]
-    first = np.zeros(len(units), dtype=codes.dtype)
-    first[number[order[::-1]]] = codes[order[::-1]]
+    owner, own = number[held], codes[held]
+    common = np.zeros(len(units), dtype=codes.dtype)
+    common[owner] = own
     present = np.zeros(len(units), dtype=bool)
-    present[number[held]] = True
+    present[owner] = True
     mixed = np.zeros(len(units), dtype=bool)
-    mixed[number[held[codes[held] != first[number[held]]]]] = True
-    return first, present, mixed
+    mixed[owner[own != common[owner]]] = True
+    return common, present, mixed
 
 
 def _by_digest(digests: Integers) -> tuple[UInt64, Int64]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.errors import SpecError, UnknownName
+from sdcensus.errors import Refused, SpecError, UnknownName
 from sdcensus.kernels.cells.tabulate import Combine, identity, regroup
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.layout import Layout
@@ -20,6 +20,7 @@ from sdcensus.model.schema.variable import Variable
 from sdcensus.model.spec.axis import TOTAL, Axis, Block, parse_axis
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.spec.universe import restrict
+from sdcensus.model.vocabulary import Measure
 
 #: Names of accumulators. A sum of a continuous variable is called ``sum:`` and its name.
 COUNT, KEY, WEIGHT = "count", "key", "weight"
@@ -136,6 +137,8 @@ class Origin:
         lineage: How the data were derived from an original store; empty for one that was loaded.
         rules: What the schema of the data declares impossible. They come with every cube, so that
             no question can be asked without them.
+        weights_only: Whether nothing but weighted counts may be published: a pre-tabular method
+            drew the weights, and the numbers of records are what they protect.
     """
 
     key_space: KeySpace
@@ -143,6 +146,20 @@ class Origin:
     data_version: str = ""
     lineage: str = ""
     rules: tuple[PairRule, ...] = field(default=(), compare=False, repr=False)
+    weights_only: bool = False
+
+    def refuse_records(self, spec: TableSpec) -> None:
+        """Refuse a table of numbers of records where only weighted counts may be told.
+
+        Raises:
+            Refused: The weights of these data were drawn to protect them.
+        """
+        if self.weights_only and spec.measure is Measure.COUNT:
+            raise Refused(
+                f"{spec.title}: the weights of this store were drawn to protect it, and the number"
+                " of its records is what they hide. Weighted counts are what it publishes: measure"
+                ' = "weighted", on the command line --measure weighted.'
+            )
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -136,10 +136,10 @@ def parameters_of(takers: Iterable[Declaration]) -> dict[str, Parameter]:
     return merged
 
 
-def owners_of(name: str) -> list[str]:
-    """The methods and steps that have a parameter of that name."""
+def owners_of(name: str, parts: Sequence[Part] = TABULAR) -> list[str]:
+    """The methods and steps that have a parameter of that name; pre-tabular ones if asked for."""
     for listed in (built_in, Registered):  # packages only where no list has it
-        takers = [taker for part in TABULAR for taker in listed(part).values()]
+        takers = [taker for part in parts for taker in listed(part).values()]
         owners = [taker.name for taker in takers if taker.parameter(name) is not None]
         if owners:
             return owners
@@ -149,8 +149,11 @@ def owners_of(name: str) -> list[str]:
 def meaning(parameter: Parameter, language: str | None = None) -> str:
     """What a parameter means, with whose it is where that are few."""
     owners, sentence = owners_of(parameter.name), parameter.sentence(language)
-    if len(owners) > _FEW:
-        return sentence
+    return sentence if len(owners) > _FEW else owned(owners, sentence)
+
+
+def owned(owners: Sequence[str], sentence: str) -> str:
+    """What a parameter means, with whose it is."""
     return f"{', '.join(owners)}: {sentence[:1].lower()}{sentence[1:]}"
 
 
@@ -191,7 +194,10 @@ def checked_options(method: str, then: Sequence[str], options: MethodOptions) ->
 
 
 def checked_settings(
-    takers: Sequence[Declaration], said: Mapping[str, object], spelling: Spelling
+    takers: Sequence[Declaration],
+    said: Mapping[str, object],
+    spelling: Spelling,
+    parts: Sequence[Part] = TABULAR,
 ) -> tuple[dict[str, Setting], list[tuple[str, str]]]:
     """What is said about a method and its steps, as they take it, and what is wrong with it.
 
@@ -199,6 +205,7 @@ def checked_settings(
         takers: The method and the steps after it.
         said: What is said, by name.
         spelling: How messages write a parameter.
+        parts: Among whom the owner of a parameter is looked for that these do not take.
 
     Returns:
         The values without mistakes, and for each mistake its parameter and a sentence.
@@ -206,7 +213,7 @@ def checked_settings(
     known, untaken = parameters_of(takers), []
     for name in (name for name in said if name not in known):
         reason: str = unknown("setting", name, known)
-        if owners := owners_of(name):
+        if owners := owners_of(name, parts):
             kind = "option" if spelling is as_option else "setting"
             what = " and ".join(taker.name for taker in takers)
             reason = f"{spelling(name, '')} is no {kind} of {what}. It is for: {', '.join(owners)}."

@@ -54,6 +54,8 @@ def declared_rules(schema: Schema) -> tuple[PairRule, ...]:
     by_pair: dict[tuple[str, str], list[PairRule]] = {}
     alone: dict[str, Mask] = {}
     for rule in schema.impossible:
+        if rule.relation is not None:  # it takes another record to break it
+            continue
         universe = universe_of(rule.when, schema)
         for pair in _pairs(universe):
             by_pair.setdefault((pair.variables[0].name, pair.variables[1].name), []).append(pair)

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError, UnknownName, told
+from sdcensus.model.schema.relation import Relation
 from sdcensus.model.schema.source import FileSource
 from sdcensus.model.schema.variable import CodeKind, Entity, EntitySpec, Role, Variable
 from sdcensus.model.text import Text
@@ -145,6 +146,7 @@ class CensusInfo:
 
     ``measure`` is what its tables say unless somebody asks by name for something else: a weighted
     sample says how many people there are, not how many were asked. ``None`` where nobody decided.
+    ``weights_only``: nothing but weighted counts may be published, as its weights were drawn.
     """
 
     name: str
@@ -153,6 +155,7 @@ class CensusInfo:
     reference_date: str = ""
     languages: tuple[str, ...] = ("en",)
     measure: Measure | None = None
+    weights_only: bool = False
     names: Text = Text()
     countries: Text = Text()
 
@@ -204,10 +207,11 @@ class KeyRules:
 
 @dataclass(frozen=True, slots=True)
 class Impossible:
-    """A combination that cannot occur: a structural zero of tables, an edit rule of records."""
+    """A combination that cannot occur: an edit rule, and without relation a structural zero."""
 
     when: str
     label: Text = Text()
+    relation: Relation | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

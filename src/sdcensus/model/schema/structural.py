@@ -25,9 +25,10 @@ def structural_zeros(spec: TableSpec, schema: Schema) -> Mask:
 
     That is so where every combination of leaves behind the cell is impossible by the rules of the
     schema or lies outside the universe of the table, and where a code stands for no leaf. Rules
-    are taken together, unless they have too many codes together; then one by one.
+    are taken together, unless they have too many codes together; then one by one. A rule about two
+    records forbids no cell.
     """
-    rules = [universe_of(rule.when, schema) for rule in schema.impossible]
+    rules = [universe_of(rule.when, schema) for rule in schema.impossible if rule.relation is None]
     sets = (
         [rules]
         if _codes([spec.universe, *rules]) <= MOST_COMBINATIONS

@@ -103,6 +103,13 @@ class TableSpec:
         if measure is Measure.COUNT:
             return self.records
         weight = schema.weight(self.of)
+        if weight is None and schema.census.weights_only:
+            known = " or ".join(kind.plural for kind in schema.weighted)
+            raise SpecError(
+                f"The weights that protect this store are not those of {self.of.plural}, and it"
+                f" publishes weighted counts only. Count {known}; or draw weights of"
+                f" {self.of.plural} for a store of its own: --of {self.of.plural}."
+            )
         if weight is None:
             raise SpecError(
                 f"The schema has no weight for {self.of.plural}, so they have no weighted counts."

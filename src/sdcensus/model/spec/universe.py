@@ -8,7 +8,7 @@ universe exactly if they are true for the same records, whatever their spelling.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import and_, or_
@@ -108,7 +108,12 @@ def universe_of(condition: str | None, schema: Schema) -> Universe:
 
 def unit_of(universe: Universe, schema: Schema) -> Entity:
     """The kind of unit to which all variables of a condition apply."""
-    kinds = {variable.entity for variable in universe.variables}
+    return unit_with(universe.variables, schema)
+
+
+def unit_with(variables: Iterable[Variable], schema: Schema) -> Entity:
+    """The kind of unit that has all of these variables, its own or inherited."""
+    kinds = {variable.entity for variable in variables}
     # Those of the condition itself first, the innermost of them before those that hold it.
     own = sorted(kinds, key=lambda kind: -len(schema.lineage(kind)))
     every = [*own, *(spec.entity for spec in schema.entities)]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from html import escape
-
 from sdcensus.model.catalogue import FIRST
 from sdcensus.model.cube.parts import TablePart
 from sdcensus.model.quantities import decimal_text, number_text, share_text
@@ -36,6 +34,7 @@ from sdcensus.report.page import (
     paragraph,
     section,
     tiles,
+    to_sign,
     together,
 )
 
@@ -136,23 +135,13 @@ def _tiles(assessment: Assessment, language: str | None) -> Html:
 
 
 def _decision(language: str | None) -> Html:
-    boxes = "".join(
-        f'<li style="list-style:none">☐ {escape(words)}</li>'
-        for words in (
-            speak("assess.page.approved", language),
-            speak("assess.page.approved_brackets", language, below=BRACKETS_BELOW),
-            speak("assess.page.refused", language),
-        )
+    choices = (
+        speak("assess.page.approved", language),
+        speak("assess.page.approved_brackets", language, below=BRACKETS_BELOW),
+        speak("assess.page.refused", language),
     )
-    signature = escape(speak("assess.page.signature", language))
-    return section(
-        speak("assess.page.decision", language),
-        Html(
-            f'<ul style="padding-left:0">{boxes}</ul>'
-            '<p class="soft" style="margin-top:36px;border-top:1px solid var(--line);'
-            f'padding-top:4px;max-width:28em">{signature}</p>\n'
-        ),
-    )
+    signature = speak("assess.page.signature", language)
+    return section(speak("assess.page.decision", language), to_sign(choices, signature))
 
 
 def _annex(assessment: Assessment, reproduce: str, language: str | None) -> Html:

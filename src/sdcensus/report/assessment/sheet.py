@@ -54,7 +54,7 @@ _WIDTH, _LINE_HEIGHT = 11, 15.0
 def evaluation_workbook(assessments: Sequence[Assessment], language: str | None = None) -> bytes:
     """A workbook: a row for each table with margins and without, distances, conclusions."""
 
-    def more(book: Any, formats: _Formats) -> None:
+    def more(book: Any, formats: SheetFormats) -> None:
         _counted(book, formats, assessments)
         _distances(book, formats, assessments)
         _intervals(book, formats, assessments)
@@ -62,24 +62,39 @@ def evaluation_workbook(assessments: Sequence[Assessment], language: str | None 
 
     measured = [each for assessment in assessments for each in assessment.measured]
     meanings = dict(meaning for each in measured for meaning in each.measure.meaning)
-    return _workbook([each.evaluation for each in assessments], more, meanings, language)
+    return workbook([each.evaluation for each in assessments], more, meanings, language)
 
 
 def rows_workbook(rows: Sequence[EvaluationRow], language: str | None = None) -> bytes:
     """A workbook with nothing but a row for each table, with margins and without."""
-    return _workbook(rows, lambda book, formats: None, {}, language)
+    return workbook(rows, lambda book, formats: None, {}, language)
 
 
-def _workbook(
+def workbook(
     rows: Sequence[EvaluationRow],
-    more: Callable[[Any, _Formats], None],
+    more: Callable[[Any, SheetFormats], None],
     meanings: Mapping[str, str],
     language: str | None,
+    *,
+    first: Callable[[Any, SheetFormats], None] | None = None,
+    stages: Mapping[Stage, str] | None = None,
 ) -> bytes:
+    """A workbook of evaluation rows, with margins and without, and further sheets.
+
+    Args:
+        rows: One for each table.
+        more: Writes the sheets behind them.
+        meanings: What else the last sheet explains, by name.
+        language: Of the words.
+        first: Writes the sheets before them.
+        stages: What stages are called, where they are called otherwise than usual.
+    """
     buffer = BytesIO()
     book = plain_book(library(), buffer, {"in_memory": True})
     book.set_properties({"title": speak("assess.sheet.title", language)})
-    formats = _Formats(book, language)
+    formats = SheetFormats(book, language, stages)
+    if first is not None:
+        first(book, formats)
     _evaluation(book, formats, formats.word("sheet.with"), rows, margins=True)
     _evaluation(book, formats, formats.word("sheet.without"), rows, margins=False)
     more(book, formats)
@@ -93,9 +108,14 @@ def _workbook(
     return buffer.getvalue()
 
 
-class _Formats:
-    def __init__(self, book: Any, language: str | None) -> None:
+class SheetFormats:
+    """How cells of a confidential workbook look, and its words."""
+
+    def __init__(
+        self, book: Any, language: str | None, stages: Mapping[Stage, str] | None = None
+    ) -> None:
         self.language = language
+        self._stages = stages or {}
         #: Headings below which figures are shares, besides those that say so in English.
         self.shares = {
             *(self.word(f"sheet.{name}") for name in _SHARES),
@@ -126,6 +146,10 @@ class _Formats:
         """A text of the catalogue in the language of the sheet."""
         return speak(f"assess.{key}", self.language, **values)
 
+    def stage(self, stage: Stage) -> str:
+        """What a stage is called."""
+        return self._stages.get(stage) or self.word(_STAGES[stage])
+
     def put(self, sheet: Any, row: int, column: int, heading: str, value: object) -> None:
         """One value, by its kind; a dash where there is none."""
         if value is None:
@@ -139,7 +163,8 @@ class _Formats:
             sheet.write_number(row, column, value, kind)
 
 
-def _sheet(book: Any, formats: _Formats, name: str) -> Any:
+def new_sheet(book: Any, formats: SheetFormats, name: str) -> Any:
+    """A sheet that says on every page that it is confidential."""
     sheet = book.add_worksheet(name)
     stamp = running_stamp(formats.language)
     sheet.write_string(_STAMP_ROW, 0, stamp, formats.stamp)
@@ -160,10 +185,10 @@ _PRINT_SCALE = 56
 
 
 def _evaluation(
-    book: Any, formats: _Formats, name: str, rows: Sequence[EvaluationRow], *, margins: bool
+    book: Any, formats: SheetFormats, name: str, rows: Sequence[EvaluationRow], *, margins: bool
 ) -> None:
     """One row for each table; the stages stand side by side."""
-    sheet = _sheet(book, formats, name)
+    sheet = new_sheet(book, formats, name)
     stages = list(dict.fromkeys(stage.stage for row in rows for stage in row.stages))
     for column, (head, width) in enumerate(_NAMES):
         sheet.write_string(_HEAD_ROW, column, "", formats.head)
@@ -174,7 +199,7 @@ def _evaluation(
     for stage in stages:
         figures = _figures_of(stage)
         places[stage] = column
-        named = formats.word(_STAGES[stage])
+        named = formats.stage(stage)
         last = column + len(figures) - 1
         sheet.merge_range(_HEAD_ROW, column, _HEAD_ROW, last, named, formats.group)
         for at, key in enumerate(figures.values(), start=column):
@@ -200,7 +225,7 @@ def _figures_of(stage: Stage) -> Mapping[str, str]:
 
 def _table_row(
     sheet: Any,
-    formats: _Formats,
+    formats: SheetFormats,
     at: int,
     row: EvaluationRow,
     places: dict[Stage, int],
@@ -217,7 +242,7 @@ def _table_row(
             formats.put(sheet, at, column, head, values.get(head))
         if stage in stages and stages[stage].reason:
             why = in_language(stages[stage].reason, formats.language)
-            notes.append(f"{formats.word(_STAGES[stage])}: {why}")
+            notes.append(f"{formats.stage(stage)}: {why}")
     note = "; ".join([*notes, formats.word("sheet.unsafe_note", n=row.unsafe_up_to)])
     variables = ", ".join(row.variables)
     # Tables without a name are called by their variables.
@@ -225,10 +250,10 @@ def _table_row(
     texts = (row.number, heading, ", ".join(map(str, row.levels)) or _NOTHING, note)
     for column, value in enumerate(texts):
         formats.put(sheet, at, column, "", value)
-    sheet.set_row(at, _height((heading, _NAMES[1][1]), (note, _NAMES[3][1])))
+    sheet.set_row(at, row_height((heading, _NAMES[1][1]), (note, _NAMES[3][1])))
 
 
-def _height(*texts: tuple[str, float]) -> float:
+def row_height(*texts: tuple[str, float]) -> float:
     """The height of a row with texts in columns of these widths.
 
     Not every program finds the height of wrapped lines by itself.
@@ -245,14 +270,14 @@ def _height(*texts: tuple[str, float]) -> float:
 
 def _listed(
     book: Any,
-    formats: _Formats,
+    formats: SheetFormats,
     name: str,
     records: Iterable[dict[str, Any]],
     widths: dict[str, int],
     freeze: int,
     pages: int = 1,
 ) -> None:
-    sheet = _sheet(book, formats, name)
+    sheet = new_sheet(book, formats, name)
     heads: list[str] = []
     row = _HEAD_ROW
     for record in records:
@@ -270,7 +295,7 @@ def _listed(
             value = record.get(head)
             formats.put(sheet, row, column, head, value)
             texts += [(value, widths.get(head, _WIDTH))] if isinstance(value, str) else []
-        sheet.set_row(row, _height(*texts))
+        sheet.set_row(row, row_height(*texts))
     sheet.freeze_panes(_HEAD_ROW + 1, freeze)
     if pages > 1:
         sheet.fit_to_pages(pages, 0)
@@ -281,7 +306,7 @@ def _listed(
         sheet.repeat_rows(_HEAD_ROW)
 
 
-def _counted(book: Any, formats: _Formats, assessments: Sequence[Assessment]) -> None:
+def _counted(book: Any, formats: SheetFormats, assessments: Sequence[Assessment]) -> None:
     """A row for interior cells, one for totals and subtotals, one for all cells of each table."""
     word, records = formats.word, []
     for assessment in assessments:
@@ -312,7 +337,7 @@ def _counted(book: Any, formats: _Formats, assessments: Sequence[Assessment]) ->
     _listed(book, formats, word("sheet.counted"), records, named, 3, pages=2)
 
 
-def _distances(book: Any, formats: _Formats, assessments: Sequence[Assessment]) -> None:
+def _distances(book: Any, formats: SheetFormats, assessments: Sequence[Assessment]) -> None:
     word, records = formats.word, []
     for assessment in assessments:
         for part, measured in assessment.utility:
@@ -335,7 +360,7 @@ def _distances(book: Any, formats: _Formats, assessments: Sequence[Assessment]) 
     _listed(book, formats, word("sheet.distances"), records, named, 3, pages=2)
 
 
-def _intervals(book: Any, formats: _Formats, assessments: Sequence[Assessment]) -> None:
+def _intervals(book: Any, formats: SheetFormats, assessments: Sequence[Assessment]) -> None:
     word, records = formats.word, []
     for assessment in assessments:
         for interval in assessment.intervals:
@@ -361,9 +386,9 @@ def _intervals(book: Any, formats: _Formats, assessments: Sequence[Assessment]) 
     _listed(book, formats, word("sheet.given_away"), records, named, 2)
 
 
-def _conclusions(book: Any, formats: _Formats, assessments: Sequence[Assessment]) -> None:
+def _conclusions(book: Any, formats: SheetFormats, assessments: Sequence[Assessment]) -> None:
     word, language = formats.word, formats.language
-    sheet = _sheet(book, formats, word("sheet.conclusions"))
+    sheet = new_sheet(book, formats, word("sheet.conclusions"))
     heads = (
         (word("sheet.number"), 8),
         (word("sheet.table"), 34),
@@ -391,7 +416,7 @@ def _conclusions(book: Any, formats: _Formats, assessments: Sequence[Assessment]
             value = figures[row - _HEAD_ROW - 1].get(heading)
             formats.put(sheet, row, column, heading, value)
         sheet.set_row(
-            row, _height((said, heads[-1][1]), (assessment.evaluation.table, heads[1][1]))
+            row, row_height((said, heads[-1][1]), (assessment.evaluation.table, heads[1][1]))
         )
     sheet.freeze_panes(_HEAD_ROW + 1, 2)
     sheet.repeat_rows(_HEAD_ROW)
@@ -415,11 +440,11 @@ _MEANINGS = (
 )
 
 
-def _meaning(book: Any, formats: _Formats, meanings: Mapping[str, str]) -> None:
-    sheet = _sheet(book, formats, formats.word("sheet.meaning"))
+def _meaning(book: Any, formats: SheetFormats, meanings: Mapping[str, str]) -> None:
+    sheet = new_sheet(book, formats, formats.word("sheet.meaning"))
     sheet.set_column(0, 0, 28)
     sheet.set_column(1, 1, 90)
     for row, (name, meaning) in enumerate(meanings.items(), start=_HEAD_ROW):
         sheet.write_string(row, 0, name, formats.name)
         sheet.write_string(row, 1, meaning, formats.text)
-        sheet.set_row(row, _height((meaning, 90)))
+        sheet.set_row(row, row_height((meaning, 90)))

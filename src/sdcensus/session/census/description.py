@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sdcensus.model.confidential import Confidential
+from sdcensus.model.published.provenance import Derivation
 from sdcensus.model.schema.encoding import NO_VALUE
 from sdcensus.model.schema.schema import DeclaredUniverse
 from sdcensus.model.schema.variable import CodeKind, Entity, Variable
@@ -44,7 +45,7 @@ class Description(Confidential):
     made_by: str
     reference_date: str = ""
     measure: Measure | None = None
-    lineage: str = ""
+    lineage: tuple[Derivation, ...] = ()
     universes: tuple[DeclaredUniverse, ...] = ()
 
     def __repr__(self) -> str:
@@ -76,7 +77,7 @@ def describe(census: Census) -> Description:
         modulus=manifest.key_space.modulus,
         combine=manifest.key_space.combine.value,
         made_by=manifest.made_by,
-        lineage=store.origin.lineage,
+        lineage=manifest.lineage,
         universes=census.schema.universes,
     )
 

@@ -2,99 +2,48 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-import numpy as np
-
 from sdcensus._version import __version__
-from sdcensus.errors import OutputError
+from sdcensus.errors import OutputError, SpecError
 from sdcensus.microdata.derived_store import DerivedRecords, write_derived
-from sdcensus.microdata.method import FactTable, OfficeFile, left_empty
+from sdcensus.microdata.edit_rules import (
+    REFUSED_FILE,
+    VIOLATIONS_FILE,
+    NewViolations,
+    new_violations,
+    refusal_of,
+    violations_file,
+)
+from sdcensus.microdata.method import FactTable, PublicPaper, left_empty
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.provenance import Derivation, lineage_text
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Secret
-from sdcensus.model.text import plain_cell
-from sdcensus.session.derive.step import prepared
+from sdcensus.model.sentences import sentence
+from sdcensus.report.derivation.files import PAGE, WORKBOOK, write_effects
+from sdcensus.session.census.census import find_secret
+from sdcensus.session.derive.effects import measured_effects
+from sdcensus.session.derive.office_files import (
+    RECORDS_FILE,
+    REPORT_FILE,
+    OfficeFiles,
+    write_changed_records,
+    write_office_file,
+)
+from sdcensus.session.derive.questions import EffectQuestions
+from sdcensus.session.derive.step import Step, prepared
 from sdcensus.session.publish.workplace import taken
 from sdcensus.store.manifest import Manifest
-from sdcensus.store.owner_only import open_owner_only, write_owner_only
-from sdcensus.store.writer import writing
-
-_HEADINGS = ("unit", "record", "change", "variable", "before", "after")
-_LINES = 1 << 16
-
-
-def write_changed_records(derived: DerivedRecords, path: Path) -> None:
-    """Write who was changed, and how, to a file that only its owner can read.
-
-    A record is named by the digest of its identity, which the office can find in the store that
-    it had before.
-    """
-    with open_owner_only(path) as file:
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(_HEADINGS)
-        for number, line in enumerate(_lines(derived), start=1):
-            writer.writerow(line)
-            if number % _LINES == 0:
-                file.write(text.getvalue().encode())
-                text.seek(0)
-                text.truncate()
-        file.write(text.getvalue().encode())
-
-
-def _lines(derived: DerivedRecords) -> Iterator[tuple[str, ...]]:
-    store, changes = derived.store, derived.changes
-    for entity, gone in derived.gone.items():
-        chosen = changes.drops(entity, gone.size)
-        digests = store.digests(entity) if gone.any() else np.zeros(0)
-        for row in np.flatnonzero(gone).tolist():
-            change = "dropped" if chosen[row] else "dropped with what holds it"
-            yield entity.value, f"{int(digests[row]):016x}", change, "", "", ""
-    for name, column, new in changes.columns():
-        variable = store.schema.variable(name)
-        digests = store.digests(variable.entity)
-        before = store.raw(variable.entity, column)
-        codes = [code.code for code in variable.codes] if column == name else None
-        for row, after in zip(new.rows.tolist(), new.values.tolist(), strict=True):
-            values = (int(before[row]), int(after))
-            shown = map(str, values) if codes is None else (codes[value] for value in values)
-            yield (
-                *(variable.entity.value, f"{int(digests[row]):016x}", "changed", name),
-                *map(plain_cell, shown),
-            )
-
-
-def write_office_file(content: OfficeFile, folder: Path) -> None:
-    """Write a file of a method for its owner alone; digests as 16 hex digits."""
-    columns = [
-        [f"{value:016x}" for value in values.tolist()] if values.dtype == np.uint64 else values
-        for values in content.columns.values()
-    ]
-    with open_owner_only(folder / content.name) as file:
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(content.columns)
-        for number, line in enumerate(zip(*columns, strict=True), start=1):
-            writer.writerow([plain_cell(str(value)) for value in line])
-            if number % _LINES == 0:
-                file.write(text.getvalue().encode())
-                text.seek(0)
-                text.truncate()
-        file.write(text.getvalue().encode())
-
-
-#: What the office keeps about a derivation, beside the store.
-REPORT_FILE, RECORDS_FILE = "derivation.json", "changed-records.csv"
+from sdcensus.store.owner_only import write_owner_only
+from sdcensus.store.writer import StoreWriter, writing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -114,6 +63,8 @@ class DerivationReport(Confidential):
         figures: What the method tells about its work.
         facts: The same as tables.
         notes: What else the office should know.
+        violations: How many records break a rule of the schema that they kept before, by rule.
+        public_papers: Where what the office lets everybody read was written; ``None`` for nothing.
     """
 
     store: Path
@@ -127,9 +78,16 @@ class DerivationReport(Confidential):
     figures: Mapping[str, int]
     facts: tuple[FactTable, ...] = ()
     notes: tuple[str, ...] = ()
+    violations: Mapping[str, int] = field(default_factory=dict)
+    public_papers: Path | None = None
 
     def __repr__(self) -> str:
         return f"<DerivationReport of {self.store.name!r}: confidential>"
+
+    @property
+    def report_files(self) -> tuple[str, str]:
+        """The page and the workbook in the folder of the office, where they were asked for."""
+        return PAGE, WORKBOOK
 
     def public(self) -> dict[str, str]:
         """What may be told about the store: no count and no parameter."""
@@ -154,6 +112,8 @@ def derive(
     secret: Secret | str | Path | None = None,
     office: str | Path | None = None,
     replace: bool = False,
+    allow_violations: bool = False,
+    questions: EffectQuestions | None = None,
     progress: Progress = no_progress,
 ) -> DerivationReport:
     """Make a store from a store.
@@ -171,6 +131,10 @@ def derive(
         office: Where the office keeps its report and the list of changed records; beside the store
             under its name with ``.office`` when nothing is said.
         replace: Put the store in the place of an older one.
+        allow_violations: Write it also where records break a rule of the schema that they kept
+            before; they are counted in the report and listed for the office.
+        questions: What a page and a workbook for the office shall tell about the store; without
+            them there are none.
         progress: Called with the stage and how much of it is done.
 
     Raises:
@@ -179,26 +143,84 @@ def derive(
     """
     step = prepared(store, method, parameters or {}, secret=secret)
     census, derivation = step.store, step.derivation
+    if questions is not None:
+        questions.checked(census.schema)
     target = Path(out)
     own = Path(office) if office is not None else target.with_name(f"{target.name}.office")
-    _check_places(census.path, target, own)
+    papers = target.with_name(f"{target.name}.public")
+    _check_places(census.path, target, own, papers)
+    files = OfficeFiles(own)
+    if files.aside.exists():
+        with taken(own):
+            files.settle(target)
+    StoreWriter.check_place(target, replace=replace)
+    derived = step.run(progress)
+    if derived.changes.public and papers.exists():
+        raise OutputError(
+            f"{papers} already exists, with what was published about an older store. Move it"
+            " away, then run the command again."
+        )
+    violations = new_violations(derived, progress)
     with taken(own):
-        derived = step.run(progress)
-        with writing(target, replace=replace, resumed=_work(derivation)) as writer:
-            manifest = write_derived(derived, writer, derivation, progress)
-            report = _report(derived, manifest, target, own)
-            content = {"method": step.method.name, "parameters": step.settings, **report.to_json()}
-            text = json.dumps(content, indent=1, ensure_ascii=False, default=str) + "\n"
-            write_owner_only(own / REPORT_FILE, text.encode())
-            write_changed_records(derived, own / RECORDS_FILE)
-            for file in derived.changes.files:
-                write_office_file(file, own)
+        if violations and not allow_violations:
+            refused = violations_file(derived, violations, REFUSED_FILE)
+            write_office_file(refused, own)
+            raise SpecError(refusal_of(violations, own / REFUSED_FILE))
+        effects = None
+        if questions is not None:
+            effects = measured_effects(
+                step, derived, questions, find_secret(secret), violations, progress
+            )
+        try:
+            with writing(target, replace=replace, resumed=_work(derivation)) as writer:
+                manifest = write_derived(derived, writer, derivation, progress)
+                report = _report(derived, manifest, violations, target, own, papers)
+                files.begin()
+                _write_office(step, derived, violations, report, files.aside)
+                if effects is not None:
+                    write_effects(effects, files.aside, progress)
+                files.seal(manifest.data_version)
+            files.place()
+        except BaseException:
+            files.settle(target)
+            raise
+        (own / REFUSED_FILE).unlink(missing_ok=True)
+        # What everybody may read appears once the store is there that it is about.
+        write_public_papers(derived.changes.public, papers)
     return report
 
 
-def _check_places(store: Path, out: Path, office: Path) -> None:
+def _write_office(
+    step: Step,
+    derived: DerivedRecords,
+    violations: Sequence[NewViolations],
+    report: DerivationReport,
+    folder: Path,
+) -> None:
+    content = {"method": step.method.name, "parameters": step.settings, **report.to_json()}
+    text = json.dumps(content, indent=1, ensure_ascii=False, default=str) + "\n"
+    write_owner_only(folder / REPORT_FILE, text.encode())
+    write_changed_records(derived, folder / RECORDS_FILE)
+    listed = [violations_file(derived, violations, VIOLATIONS_FILE)] if violations else []
+    for file in (*derived.changes.files, *listed):
+        write_office_file(file, folder)
+
+
+def write_public_papers(papers: Sequence[PublicPaper], folder: Path) -> None:
+    """Write what everybody may read into a folder of its own, which appears whole or not at all."""
+    if not papers:
+        return
+    with TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as scratch:
+        unfinished = Path(scratch) / "papers"
+        unfinished.mkdir()
+        for paper in papers:
+            (unfinished / paper.name).write_text(paper.content, encoding="utf-8", newline="\n")
+        unfinished.rename(folder)
+
+
+def _check_places(store: Path, out: Path, office: Path, public: Path) -> None:
     """Neither of the folders may lie in another."""
-    places = [(path, path.resolve()) for path in (store, out, office)]
+    places = [(path, path.resolve()) for path in (store, out, office, public)]
     for path, resolved in places:
         for other, above in places:
             if path is not other and (resolved == above or above in resolved.parents):
@@ -212,7 +234,12 @@ def _work(derivation: Derivation) -> str:
 
 
 def _report(
-    derived: DerivedRecords, manifest: Manifest, out: Path, office: Path
+    derived: DerivedRecords,
+    manifest: Manifest,
+    violations: Sequence[NewViolations],
+    out: Path,
+    office: Path,
+    papers: Path,
 ) -> DerivationReport:
     store, changes = derived.store, derived.changes
     dropped: dict[Entity, tuple[int, int]] = {}
@@ -240,5 +267,14 @@ def _report(
         left_empty=left_empty(store, derived.gone),
         figures=dict(changes.figures),
         facts=changes.facts,
-        notes=(*notes, *changes.notes),
+        notes=(
+            *notes,
+            *changes.notes,
+            *(
+                sentence("rules.violations", rule=new.rule.text, n=int(new.rows.size))
+                for new in violations
+            ),
+        ),
+        violations={new.rule.text: int(new.rows.size) for new in violations},
+        public_papers=papers if changes.public else None,
     )

@@ -11,7 +11,7 @@ from typing import Any, cast
 from sdcensus.errors import InputError, SecretError, SpecError
 from sdcensus.microdata.derived_store import DerivedRecords
 from sdcensus.microdata.derived_view import DerivedView
-from sdcensus.microdata.method import Draws, FactTable, Foreseeing, PreTabularMethod
+from sdcensus.microdata.method import Draws, FactTable, Foreseeing, NamesFiles, PreTabularMethod
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.method.parameter import ValueKind, as_option
 from sdcensus.model.method.registry import Part, checked_settings, declared, load, parsed_settings
@@ -82,7 +82,7 @@ def prepared(
         parent=census.manifest.data_version,
         method=chosen.name,
         method_version=str(chosen.version),
-        fingerprint=fingerprint({"method": chosen.name, **_contents(chosen)}, key, version),
+        fingerprint=fingerprint({"method": chosen.name, **_decisive(chosen)}, key, version),
         secret_id=key.id,
     )
     draws = None if chosen.purpose is None else Draws(key.sub_key(chosen.purpose, version))
@@ -120,8 +120,8 @@ def _settings(method: PreTabularMethod) -> dict[str, object]:
     return {each.name: getattr(method, each.name) for each in fields(cast(Any, method))}
 
 
-def _contents(method: PreTabularMethod) -> dict[str, object]:
-    """The settings with the content of files instead of their names.
+def _decisive(method: PreTabularMethod) -> dict[str, object]:
+    """Everything that decides what a method does: the content of files instead of their names.
 
     The same file elsewhere is the same step, and another file under the same name is not: a killed
     run must not go on with it.
@@ -134,13 +134,14 @@ def _contents(method: PreTabularMethod) -> dict[str, object]:
             if not path.is_file():
                 raise InputError(f"{as_option(parameter.name, '')}: there is no file {path}.")
             settings[parameter.name] = file_digest(path)
-    return settings
+    files = dict(method.file_digests()) if isinstance(method, NamesFiles) else {}
+    return settings | ({"files": files} if files else {})
 
 
 def _built(name: str, said: Mapping[str, object]) -> PreTabularMethod:
     """A method from what is said about it."""
     declaration = declared(Part.PRE_TABULAR, name)
-    values, mistakes = checked_settings([declaration], said, as_option)
+    values, mistakes = checked_settings([declaration], said, as_option, (Part.PRE_TABULAR,))
     for _, reason in mistakes:
         raise SpecError(reason)
     for parameter in declaration.takes:

@@ -316,7 +316,9 @@ def published_records(method: Method, cube: Cube) -> Int64 | None:
 def _judged(judge: Method, cube: Cube) -> Table:
     """What the rule reads: unweighted counts as the method publishes them; 0 for withheld ones."""
     if cube.spec.measure is not Measure.COUNT:
-        cube = Cube(cube.spec.records, cube.origin, Accumulators(cube.count, cube.key))
+        # Read by rules and never shown, also where only weighted counts are published.
+        origin = replace(cube.origin, weights_only=False)
+        cube = Cube(cube.spec.records, origin, Accumulators(cube.count, cube.key))
     return judge.protect(cube).table.whole()
 
 

@@ -51,7 +51,7 @@ def attribute_variables(schema: Schema, names: Sequence[str]) -> tuple[Variable,
     return variables
 
 
-def check_classes(schema: Schema, attributes: Sequence[Variable], classes: Sequence[str]) -> None:
+def check_classes(attributes: Sequence[Variable], classes: Sequence[str]) -> None:
     """Refuse classes in which nothing could be exchanged, or that are not equal.
 
     Raises:

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from sdcensus.errors import SdcensusError
-from sdcensus.microdata.swapping.members import combination_counts, compositions, groups_of
-from sdcensus.microdata.swapping.small_cells import in_small_cells
+from sdcensus.microdata.swapping.criteria.members import combination_counts, compositions, groups_of
+from sdcensus.microdata.swapping.criteria.small_cells import in_small_cells
 from sdcensus.microdata.swapping.units import unit_table
 from sdcensus.store.census_store import CensusStore
 from tests.microdata.settlement import settlement

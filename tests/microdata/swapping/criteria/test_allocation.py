@@ -1,4 +1,4 @@
-"""How many swaps begin where: by size and risk as the formula says, and no area beyond its units."""
+"""How many swaps begin where: by size and risk as the formula says, and no area beyond itself."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from sdcensus.microdata.swapping.allocation import Allocation, area_shares, pair_by_area
+from sdcensus.microdata.swapping.criteria.allocation import Allocation, area_shares, pair_by_area
 from sdcensus.microdata.swapping.pairing import Rules
 from sdcensus.microdata.swapping.profiles import Profile
 

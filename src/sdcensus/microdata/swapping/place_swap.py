@@ -1,0 +1,196 @@
+"""What swapping methods share from end to end: parameters, pairs that are kept, notes, changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from sdcensus.errors import Sentence, SpecError
+from sdcensus.microdata.method import Changes, FactTable
+from sdcensus.microdata.swapping.earlier import SwapPairs, joined, pairs_file, read_pairs
+from sdcensus.microdata.swapping.exchange import exchanged, moving_variables, staying_grids
+from sdcensus.microdata.swapping.facts import failure_counts, outcome_facts
+from sdcensus.microdata.swapping.reach import region_name
+from sdcensus.microdata.swapping.search import SwapDesign, SwapOutcome, qualifying
+from sdcensus.microdata.swapping.second_geographies import follow_places
+from sdcensus.microdata.swapping.units import UnitTable
+from sdcensus.model.method.parameter import Parameter, ValueKind
+from sdcensus.model.schema.variable import Entity
+from sdcensus.model.sentences import sentence
+from sdcensus.model.spec.headings import entity_words
+
+#: Above this rate handbooks warn.
+_MUCH = 0.10
+
+LEVELS = Parameter(
+    "levels",
+    ValueKind.VARIABLES,
+    "The levels of the geography at which units may be at risk, from coarse to fine; else all.",
+)
+REACH = Parameter(
+    "reach",
+    ValueKind.LISTS,
+    "Where partners lie, by the level at risk: district:parish or parish:anywhere. Else within the"
+    " next larger area; of the coarsest level, anywhere.",
+    excludes=("within",),
+)
+WITHIN = Parameter("within", ValueKind.TEXT, "The level inside whose areas all partners lie.")
+FARTHER = Parameter(
+    "farther",
+    ValueKind.YES,
+    "Who finds no partner in its region looks in the next larger one.",
+)
+CARRY = Parameter(
+    "carry",
+    ValueKind.VARIABLES,
+    "Variables that go with the place, and are exchanged as well.",
+)
+EARLIER = Parameter(
+    "earlier",
+    ValueKind.FILE,
+    "The pairs.csv of an earlier derivation: its pairs are kept where both still qualify.",
+)
+MISSING_MATCH = Parameter(
+    "missing_match",
+    ValueKind.YES,
+    "Units without a value in a profile match others without one.",
+)
+LEAVE_OUT_IMPUTED = Parameter(
+    "leave_out_imputed", ValueKind.YES, "Units with an imputed value stay as they are."
+)
+
+
+def kept_pairs(design: SwapDesign, earlier: str | Path) -> tuple[SwapPairs, int]:
+    """Pairs of an earlier derivation that could be found again, and how many there were."""
+    if not earlier:
+        return joined([]), 0
+    pairs, before = read_pairs(Path(earlier), design.units)
+    return qualifying(design, pairs), before
+
+
+def limit(design: SwapDesign) -> str:
+    """The region that nobody leaves, by name; empty if there is none."""
+    regions = [each[-1] for each in design.reach.regions]
+    return "" if None in regions else region_name(regions[-1])
+
+
+def check_outcome(
+    design: SwapDesign, outcome: SwapOutcome, rate: float, again: Callable[[int], SwapOutcome]
+) -> None:
+    """Refuse an empty result, and a rate that cannot be reached, with the largest that can.
+
+    Args:
+        design: Who may exchange something with whom.
+        outcome: What was done.
+        rate: What was asked for.
+        again: Does it once more for another number of pairs.
+
+    Raises:
+        SpecError: Nobody has a partner, or too few.
+    """
+    kind = design.units.entity.plural
+    if not len(outcome.pairs):
+        reasons = failure_counts(design, outcome)
+        why = "; ".join(
+            f"{sentence(f'swap.reasons.{reason}')}: {count:,}"
+            for reason, count in reasons.most_common()
+        )
+        raise SpecError(
+            f"No {kind} would be exchanged{f' ({why})' if why else ''}. Let partners be alike in"
+            " less, or live in larger regions (--farther), or name a higher rate."
+        )
+    if not outcome.short:
+        return
+    reached = outcome
+    for _ in range(20):  # fewer pairs are spread otherwise: what is promised has been tried
+        reached = again(len(reached.pairs))
+        if not reached.short:
+            break
+    largest = 2 * reached.wanted / design.units.settled
+    shown = int(largest * 10**6) / 10**6
+    raise SpecError(
+        f"A rate of {rate:g} cannot be reached: too few {kind} have a partner. The largest possible"
+        f" rate is {shown:g}. Name that or less, let partners be alike in less, or live in larger"
+        " regions (--farther)."
+    )
+
+
+def outcome_notes(
+    design: SwapDesign, outcome: SwapOutcome, rate: float, *, earlier: int, within: str
+) -> list[Sentence]:
+    """What else the office should know about any swap.
+
+    Args:
+        design: Who may exchange something with whom.
+        outcome: What was done.
+        rate: What was asked for.
+        earlier: How many pairs an earlier derivation had.
+        within: The region that nobody leaves, if there is one.
+    """
+    units = design.units
+    notes = []
+    touched = 2 * len(outcome.pairs) / max(units.settled, 1)
+    if max(rate, touched) > _MUCH:
+        notes.append(sentence("swap.notes.high"))
+    failed = sum(each.size for each in outcome.failed)
+    if failed:
+        words = entity_words(units.entity)
+        notes.append(sentence("swap.notes.failed", n=failed, units=words))
+    if within:
+        notes.append(sentence("swap.notes.within", level=within))
+    if earlier > outcome.kept:
+        notes.append(sentence("swap.notes.dropped", n=earlier - outcome.kept, all=earlier))
+    return notes
+
+
+def place_changes(
+    design: SwapDesign,
+    outcome: SwapOutcome,
+    *,
+    carry: Sequence[str],
+    rederive: Sequence[str],
+    figures: Mapping[str, int],
+    notes: Sequence[Sentence] = (),
+    facts: Sequence[FactTable] | None = None,
+) -> Changes:
+    """Pairs exchange their places and what goes with a place; second geographies follow."""
+    units, pairs = design.units, outcome.pairs
+    moving = moving_variables(units, carry)
+    codes, amounts = exchanged(units, moving, pairs.initiators, pairs.partners)
+    followed = follow_places(
+        units.store,
+        codes[design.levels.geography.name],
+        carry=[variable.name for variable in moving],
+        rederive=rederive,
+    )
+    remarks = [*notes]
+    if _changes_persons(units, pairs):
+        remarks.append(sentence("swap.notes.size"))
+    words = entity_words(units.entity)
+    remarks += [
+        sentence("swap.notes.grid", variable=variable.name, units=words)
+        for variable in staying_grids(units)
+    ]
+    tables = outcome_facts(design, outcome) if facts is None else facts
+    return Changes(
+        codes={**codes, **followed.codes},
+        amounts=amounts,
+        figures={
+            f"{units.entity.plural} exchanged": 2 * len(pairs),
+            **figures,
+            **followed.figures,
+        },
+        facts=(*tables, *followed.facts),
+        files=(pairs_file(units, pairs),),
+        notes=(*remarks, *followed.notes),
+    )
+
+
+def _changes_persons(units: UnitTable, pairs: SwapPairs) -> bool:
+    """Whether partners hold different numbers of persons."""
+    if Entity.PERSON not in units.store.manifest.rows or units.entity is Entity.PERSON:
+        return False
+    if units.store.schema.path(Entity.PERSON, units.entity) is None:
+        return False
+    sizes = units.sizes(Entity.PERSON)
+    return bool((sizes[pairs.initiators] != sizes[pairs.partners]).any())
