@@ -12,8 +12,10 @@ from dataclasses import dataclass
 
 from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
+from sdcensus.model.cube.pairs import true_values
 from sdcensus.model.perturbation.table import Perturbation
 from sdcensus.model.quantities import share_text
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.sentences import in_every_language, sentence
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import Text
@@ -150,8 +152,20 @@ def usual_step(census: Census, specs: Sequence[TableSpec]) -> str:
     shown: dict[str, int] = {}
     for spec in specs:
         names = {axis.variable.name for axis in spec.axes}
-        for name in names - {area.name for area in census.schema.geographies}:
-            shown[name] = shown.get(name, 0) + (geography.name in names)
+        if spec.of is Entity.PERSON and geography.name in names:
+            for name in names - {area.name for area in census.schema.geographies}:
+                shown[name] = shown.get(name, 0) + 1
     frequent = sorted(shown, key=lambda name: (-shown[name], name))[:_RISK_VARIABLES]
+    while frequent:
+        # Somewhere so many must be alike, or everybody would be at risk.
+        cube = census.tabulate(*(f"{name}-total" for name in frequent))
+        if true_values(cube).max(initial=0) >= AT_RISK_BELOW:
+            break
+        frequent.pop()
+    if not frequent:
+        raise SpecError(
+            "No table of the plan breaks persons down by areas and variables of which some are"
+            ' alike, so nothing follows about whom to swap. Say it: --step "targeted-swap ...".'
+        )
     risk = ",".join(frequent)
     return f"targeted-swap k={AT_RISK_BELOW} risk_variables={risk} farther=yes rate={{rate}}"
