@@ -9,7 +9,7 @@ from tests.session.attack.test_swapped import STEP, lab_plan
 
 
 def test_swapping_is_tried_on_the_tables_of_a_plan(run: Run, tmp_path: Path) -> None:
-    plan = lab_plan(tmp_path, households=300)
+    plan = lab_plan(tmp_path, households=200)
     asked = ("recommend", tmp_path / "census.store", "--swap-for", plan, "--step", STEP)
     secret = ("--secret", tmp_path / "office.secret")
     answer = run(*asked, "--rates", "0.5", "--attacks", "zero-patterns", *secret)

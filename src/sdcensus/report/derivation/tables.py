@@ -153,8 +153,10 @@ def combined_table(effects: Effects) -> FactTable:
                         *(value.claim_right, then.claim_right, seen.claim_right),
                     )
                 )
-    heads = ("true_share", "true_then_share", "true_seen_share")
-    heads += ("right_share", "right_then_share", "right_seen_share")
+    heads = (
+        *("true_share", "true_then_share", "true_seen_share"),
+        *("right_share", "right_then_share", "right_seen_share"),
+    )
     return FactTable(
         name="combined",
         title=sentence("combined.report.title"),

@@ -21,7 +21,7 @@ from sdcensus.model.text import parse_json
 from sdcensus.risk.combined.moves import NO_MOVES, Moves, moves_by_rate, together
 from sdcensus.risk.combined.priors import reference_prior
 from sdcensus.session.attack.residents import COUNTRY, area_levels
-from sdcensus.session.derive.derivation import REPORT_FILE
+from sdcensus.session.derive.office_files import REPORT_FILE
 from sdcensus.store.manifest import Manifest
 
 #: Methods that exchange places at a rate, and those that change answers at one.

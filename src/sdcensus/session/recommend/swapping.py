@@ -156,9 +156,10 @@ def usual_step(census: Census, specs: Sequence[TableSpec]) -> str:
             for name in names - {area.name for area in census.schema.geographies}:
                 shown[name] = shown.get(name, 0) + 1
     frequent = sorted(shown, key=lambda name: (-shown[name], name))[:_RISK_VARIABLES]
+    coarsest = min(geography.plain_levels, key=lambda level: len(level.codes))
     while frequent:
         # Somewhere so many must be alike, or everybody would be at risk.
-        cube = census.tabulate(*(f"{name}-total" for name in frequent))
+        cube = census.tabulate(f"{geography.name}@{coarsest.name}-total", *map(_alone, frequent))
         if true_values(cube).max(initial=0) >= AT_RISK_BELOW:
             break
         frequent.pop()
@@ -169,3 +170,7 @@ def usual_step(census: Census, specs: Sequence[TableSpec]) -> str:
         )
     risk = ",".join(frequent)
     return f"targeted-swap k={AT_RISK_BELOW} risk_variables={risk} farther=yes rate={{rate}}"
+
+
+def _alone(name: str) -> str:
+    return f"{name}-total"
