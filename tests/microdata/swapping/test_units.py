@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 
 from sdcensus.errors import SpecError
+from sdcensus.microdata.swapping.exchange import exchanged_places, moving_variables
 from sdcensus.microdata.swapping.levels import area_levels, several_areas
 from sdcensus.microdata.swapping.units import Exclusion, moving_kind, unit_table
 from tests.microdata.swapping.villages import D, H, P, Village, write_units
 
 
-@pytest.mark.parametrize(("holder", "kind"), [(H, H), (P, H), (D, D)])
-def test_households_move_if_they_hold_the_geography_or_their_members_do(
+@pytest.mark.parametrize(("holder", "kind"), [(H, H), (P, H), (D, H)])
+def test_households_move_whoever_holds_the_geography(
     tmp_path: Path, holder: object, kind: object
 ) -> None:
     village = Village(1, holder=holder, lonely=0.1)  # type: ignore[arg-type]
@@ -86,3 +87,31 @@ def test_a_country_of_one_area_is_refused_with_an_alternative(tmp_path: Path) ->
     assert levels.names == ("parish", "ed")
     with pytest.raises(SpecError, match="'district' has one area"):
         several_areas(area_levels(one.schema, ("district", "ed")), units.leaf, named=True)
+
+
+def test_the_office_may_name_larger_units_that_move_and_no_smaller_ones(tmp_path: Path) -> None:
+    schema = Village(1, holder=D).schema()
+    assert moving_kind(schema, "dwellings") is D
+    assert moving_kind(schema, "households") is H
+    with pytest.raises(SpecError, match="would leave the households in which they live"):
+        moving_kind(schema, "persons")
+    with pytest.raises(SpecError, match="no kind of unit .families."):
+        moving_kind(schema, "families")
+    assert unit_table(Village(1, holder=D).write(tmp_path / "a"), of="dwellings").entity is D
+
+
+def test_households_exchange_what_holds_them_where_it_has_the_geography(tmp_path: Path) -> None:
+    store = Village(5, holder=D).write(tmp_path / "a")
+    units = unit_table(store)
+    (holders,) = exchanged_places(units, np.array([0, 1]), np.array([2, 3])).items()
+    (kind, holder), new = holders
+    assert (kind, holder) == (H, D)
+    before = store.raw(H, "_dwelling")
+    partner = {units.rows[a]: units.rows[b] for a, b in ((0, 2), (1, 3), (2, 0), (3, 1))}
+    assert dict(zip(new.rows, new.values, strict=True)) == {
+        row: before[other] for row, other in partner.items()
+    }
+    assert moving_variables(units) == ()
+    assert (
+        exchanged_places(unit_table(Village(5).write(tmp_path / "b")), *[np.array([0])] * 2) == {}
+    )

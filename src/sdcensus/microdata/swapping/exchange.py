@@ -10,9 +10,15 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.microdata.method import NewValues
-from sdcensus.microdata.swapping.units import NO_UNIT, UnitTable, common_codes, kinds_within
-from sdcensus.model.schema.variable import Variable
-from sdcensus.store.manifest import value_column
+from sdcensus.microdata.swapping.units import (
+    NO_UNIT,
+    UnitTable,
+    common_codes,
+    kinds_within,
+    place_holder,
+)
+from sdcensus.model.schema.variable import Entity, Variable
+from sdcensus.store.manifest import link_column, value_column
 
 Integers = npt.NDArray[Any]
 Int64 = npt.NDArray[np.int64]
@@ -41,11 +47,28 @@ def exchanged(
     return codes, amounts
 
 
+def exchanged_places(
+    units: UnitTable, first: Int64, second: Int64
+) -> dict[tuple[Entity, Entity], NewValues]:
+    """What holds the units of each pair now: that which held the partner.
+
+    Nothing for units that have an area of their own: they exchange its code.
+    """
+    holder = place_holder(units.store.schema, units.entity)
+    if holder is None:
+        return {}
+    held_by = units.store.raw(units.entity, link_column(holder))
+    rows = units.rows[np.concatenate([first, second])]
+    values = held_by[units.rows[np.concatenate([second, first])]]
+    order = np.argsort(rows, kind="stable")
+    return {(units.entity, holder): NewValues(rows[order], values[order])}
+
+
 def moving_variables(units: UnitTable, carry: Sequence[str] = ()) -> tuple[Variable, ...]:
     """What goes with a place: the geography, cells of grids, and what the office names.
 
     Cells of a grid are made of the coordinates of a unit. A unit that took its cell along to
-    another area would lie in both.
+    another area would lie in both. What describes the holder of a unit stays with the holder.
 
     Raises:
         SpecError: A named variable is not one of the units that move.
@@ -57,7 +80,7 @@ def moving_variables(units: UnitTable, carry: Sequence[str] = ()) -> tuple[Varia
     moving = [
         variable
         for variable in schema.variables
-        if variable is geography or (variable.name in grids and variable.entity in kinds)
+        if variable.entity in kinds and (variable is geography or variable.name in grids)
     ]
     for name in carry:
         variable = schema.variable(name)
@@ -81,6 +104,8 @@ def moving_variables(units: UnitTable, carry: Sequence[str] = ()) -> tuple[Varia
 def staying_grids(units: UnitTable) -> tuple[Variable, ...]:
     """Grids of what holds the units that move: they stay, and no longer fit the areas."""
     schema = units.store.schema
+    if place_holder(schema, units.entity) is not None:
+        return ()
     names = {grid.variable for grid in schema.grids}
     above = schema.lineage(units.entity)[1:]
     return tuple(

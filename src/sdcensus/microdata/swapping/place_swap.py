@@ -8,7 +8,12 @@ from pathlib import Path
 from sdcensus.errors import Sentence, SpecError
 from sdcensus.microdata.method import Changes, FactTable
 from sdcensus.microdata.swapping.earlier import SwapPairs, joined, pairs_file, read_pairs
-from sdcensus.microdata.swapping.exchange import exchanged, moving_variables, staying_grids
+from sdcensus.microdata.swapping.exchange import (
+    exchanged,
+    exchanged_places,
+    moving_variables,
+    staying_grids,
+)
 from sdcensus.microdata.swapping.facts import failure_counts, outcome_facts
 from sdcensus.microdata.swapping.reach import region_name
 from sdcensus.microdata.swapping.search import SwapDesign, SwapOutcome, qualifying
@@ -22,6 +27,12 @@ from sdcensus.model.spec.headings import entity_words
 #: Above this rate handbooks warn.
 _MUCH = 0.10
 
+OF = Parameter(
+    "of",
+    ValueKind.UNITS,
+    "The units that exchange places, whole: households, or what holds them. Households live in the"
+    " dwelling of their partner then, where dwellings or buildings have the areas.",
+)
 LEVELS = Parameter(
     "levels",
     ValueKind.VARIABLES,
@@ -157,9 +168,10 @@ def place_changes(
     units, pairs = design.units, outcome.pairs
     moving = moving_variables(units, carry)
     codes, amounts = exchanged(units, moving, pairs.initiators, pairs.partners)
+    links = exchanged_places(units, pairs.initiators, pairs.partners)
     followed = follow_places(
         units.store,
-        codes[design.levels.geography.name],
+        Changes(codes=codes, links=links),
         carry=[variable.name for variable in moving],
         rederive=rederive,
     )
@@ -175,6 +187,7 @@ def place_changes(
     return Changes(
         codes={**codes, **followed.codes},
         amounts=amounts,
+        links=links,
         figures={
             f"{units.entity.plural} exchanged": 2 * len(pairs),
             **figures,

@@ -23,6 +23,7 @@ from sdcensus.microdata.swapping.place_swap import (
     EARLIER,
     FARTHER,
     LEAVE_OUT_IMPUTED,
+    OF,
     check_outcome,
     kept_pairs,
     limit,
@@ -69,6 +70,7 @@ class ProportionalSwap:
     carry: tuple[str, ...] = ()
     rederive: tuple[str, ...] = ()
     earlier: str | Path = ""
+    of: str = ""
     leave_out_imputed: bool = False
 
     name: ClassVar[str] = "proportional-swap"
@@ -101,6 +103,7 @@ class ProportionalSwap:
         CARRY,
         REDERIVE,
         EARLIER,
+        OF,
         LEAVE_OUT_IMPUTED,
     )
 
@@ -137,7 +140,7 @@ class ProportionalSwap:
         assert draws is not None
         check_second_geographies(records.schema, carry=self.carry, rederive=self.rederive)
         progress("looking at households", 0.0)
-        units = unit_table(records, leave_out_imputed=self.leave_out_imputed)
+        units = unit_table(records, of=self.of, leave_out_imputed=self.leave_out_imputed)
         design = member_design(
             units, draws, members=self.members, within=self.within, farther=self.farther
         )

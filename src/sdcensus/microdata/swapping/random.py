@@ -23,6 +23,7 @@ from sdcensus.microdata.swapping.place_swap import (
     FARTHER,
     LEAVE_OUT_IMPUTED,
     MISSING_MATCH,
+    OF,
     check_outcome,
     kept_pairs,
     limit,
@@ -86,6 +87,7 @@ class RandomSwap:
     rederive: tuple[str, ...] = ()
     earlier: str | Path = ""
     missing_match: bool = False
+    of: str = ""
     leave_out_imputed: bool = False
 
     name: ClassVar[str] = "random-swap"
@@ -150,6 +152,7 @@ class RandomSwap:
         REDERIVE,
         EARLIER,
         MISSING_MATCH,
+        OF,
         LEAVE_OUT_IMPUTED,
     )
 
@@ -188,7 +191,7 @@ class RandomSwap:
         assert draws is not None
         check_second_geographies(records.schema, carry=self.carry, rederive=self.rederive)
         progress("looking at households", 0.0)
-        units = unit_table(records, leave_out_imputed=self.leave_out_imputed)
+        units = unit_table(records, of=self.of, leave_out_imputed=self.leave_out_imputed)
         flagged = in_small_cells(units, self.tables, self.small)
         controlled = bool(self.tables) and self.control == Control.FLAGGED
         design = member_design(

@@ -6,17 +6,29 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from sdcensus.errors import Sentence, SpecError
+from sdcensus.errors import SpecError
 from sdcensus.microdata.method import Changes, Draws, FactTable
 from sdcensus.microdata.swapping.coordinates import needed_places
-from sdcensus.microdata.swapping.earlier import SwapPairs, joined, pairs_file, read_pairs
-from sdcensus.microdata.swapping.exchange import exchanged, moving_variables, staying_grids
+from sdcensus.microdata.swapping.exchange import moving_variables
 from sdcensus.microdata.swapping.facts import (
-    failure_counts,
     foreseen_facts,
-    outcome_facts,
 )
 from sdcensus.microdata.swapping.levels import AreaLevels, area_levels, several_areas
+from sdcensus.microdata.swapping.place_swap import (
+    CARRY,
+    EARLIER,
+    FARTHER,
+    LEAVE_OUT_IMPUTED,
+    LEVELS,
+    MISSING_MATCH,
+    OF,
+    REACH,
+    WITHIN,
+    check_outcome,
+    kept_pairs,
+    outcome_notes,
+    place_changes,
+)
 from sdcensus.microdata.swapping.profiles import PERSONS, similarity_profiles
 from sdcensus.microdata.swapping.rate import pairs_for
 from sdcensus.microdata.swapping.reach import levels_inside, reach_by_level
@@ -31,25 +43,18 @@ from sdcensus.microdata.swapping.search import (
     SwapDesign,
     SwapOutcome,
     at_risk_by_level,
-    qualifying,
     search_pairs,
 )
 from sdcensus.microdata.swapping.second_geographies import (
     REDERIVE,
     check_second_geographies,
-    follow_places,
 )
 from sdcensus.microdata.swapping.units import UnitTable, unit_table
 from sdcensus.model.method.parameter import Parameter, ValueKind
 from sdcensus.model.progress import Progress
-from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Purpose
-from sdcensus.model.sentences import sentence
-from sdcensus.model.spec.headings import entity_words
 from sdcensus.store.census_store import CensusStore
 
-#: Above this rate handbooks warn.
-_MUCH = 0.10
 #: The counter of the draws that order units.
 _ORDER = 1
 
@@ -83,11 +88,7 @@ _TAKES = (
         "At risk is who has a larger given risk.",
         needs=("risks",),
     ),
-    Parameter(
-        "levels",
-        ValueKind.VARIABLES,
-        "The levels of the geography at which units may be at risk, from coarse to fine; else all.",
-    ),
+    LEVELS,
     Parameter(
         "profiles",
         ValueKind.LISTS,
@@ -100,44 +101,21 @@ _TAKES = (
         "The share of the units that exchange their place. Those at risk do so even beyond it.",
         default=0.05,
     ),
-    Parameter(
-        "reach",
-        ValueKind.LISTS,
-        "Where partners lie, by the level at risk: district:parish or parish:anywhere. Else within"
-        " the next larger area; of the coarsest level, anywhere.",
-        excludes=("within",),
-    ),
-    Parameter("within", ValueKind.TEXT, "The level inside whose areas all partners lie."),
-    Parameter(
-        "farther",
-        ValueKind.YES,
-        "Who finds no partner in its region looks in the next larger one.",
-    ),
+    REACH,
+    WITHIN,
+    FARTHER,
     Parameter(
         "max_distance",
         ValueKind.WHOLE,
         "The largest distance between partners, in metres; needs a grid or a map.",
         least=1,
     ),
-    Parameter(
-        "carry",
-        ValueKind.VARIABLES,
-        "Variables that go with the place, and are exchanged as well.",
-    ),
+    CARRY,
     REDERIVE,
-    Parameter(
-        "missing_match",
-        ValueKind.YES,
-        "Units without a value in a profile match others without one.",
-    ),
-    Parameter(
-        "leave_out_imputed", ValueKind.YES, "Units with an imputed value stay where they are."
-    ),
-    Parameter(
-        "earlier",
-        ValueKind.FILE,
-        "The pairs.csv of an earlier derivation: its pairs are kept where both still qualify.",
-    ),
+    MISSING_MATCH,
+    OF,
+    LEAVE_OUT_IMPUTED,
+    EARLIER,
 )
 
 
@@ -162,6 +140,7 @@ class TargetedSwap:
     carry: tuple[str, ...] = ()
     rederive: tuple[str, ...] = ()
     missing_match: bool = False
+    of: str = ""
     leave_out_imputed: bool = False
     earlier: str | Path = ""
 
@@ -190,34 +169,25 @@ class TargetedSwap:
         assert draws is not None
         design = self._design(records, draws, progress)
         units = design.units
-        moving = moving_variables(units, self.carry)
-        wanted = pairs_for(self.rate, units.settled, draws)
-        kept, before = self._earlier(design)
-        outcome = search_pairs(design, wanted, kept, progress)
-        self._check(design, outcome, kept, progress)
-        pairs = outcome.pairs
+        kept, before = kept_pairs(design, self.earlier)
+
+        def search(wanted: int) -> SwapOutcome:
+            return search_pairs(design, wanted, kept, progress)
+
+        outcome = search(pairs_for(self.rate, units.settled, draws))
+        check_outcome(design, outcome, self.rate, search)
         progress("exchanging places", 0.9)
-        codes, amounts = exchanged(units, moving, pairs.initiators, pairs.partners)
-        geography = records.schema.geography
-        assert geography is not None
-        followed = follow_places(
-            records, codes[geography.name], carry=self.carry, rederive=self.rederive
-        )
-        facts = outcome_facts(design, outcome)
-        figures = {
-            f"{units.entity.plural} exchanged": 2 * len(pairs),
-            f"{units.entity.plural} at risk": sum(at.size for at in at_risk_by_level(design)),
-            f"{units.entity.plural} at risk without a partner": sum(
-                failed.size for failed in outcome.failed
-            ),
-        }
-        return Changes(
-            codes={**codes, **followed.codes},
-            amounts=amounts,
-            figures={**figures, **followed.figures},
-            facts=(*facts, *followed.facts),
-            files=(pairs_file(units, pairs),),
-            notes=(*self._notes(design, outcome, before), *followed.notes),
+        kind = units.entity.plural
+        return place_changes(
+            design,
+            outcome,
+            carry=self.carry,
+            rederive=self.rederive,
+            figures={
+                f"{kind} at risk": sum(at.size for at in at_risk_by_level(design)),
+                f"{kind} at risk without a partner": sum(failed.size for failed in outcome.failed),
+            },
+            notes=outcome_notes(design, outcome, self.rate, earlier=before, within=self.within),
         )
 
     def _design(self, records: CensusStore, draws: Draws, progress: Progress) -> SwapDesign:
@@ -226,7 +196,7 @@ class TargetedSwap:
         named = area_levels(records.schema, self.levels)
         check_second_geographies(records.schema, carry=self.carry, rederive=self.rederive)
         progress("reading units", 0.0)
-        units = unit_table(records, leave_out_imputed=self.leave_out_imputed)
+        units = unit_table(records, of=self.of, leave_out_imputed=self.leave_out_imputed)
         leaf = units.leaf[units.movable]
         levels = several_areas(named, leaf, named=bool(self.levels))
         if self.within:
@@ -269,74 +239,3 @@ class TargetedSwap:
         if self.risk_variables:
             return risk_by_rarity(units, levels, self.risk_variables, self.k)
         return without_risk(units)
-
-    def _earlier(self, design: SwapDesign) -> tuple[SwapPairs, int]:
-        """Earlier pairs that are kept, and how many there were."""
-        if not self.earlier:
-            return joined([]), 0
-        pairs, before = read_pairs(Path(self.earlier), design.units)
-        return qualifying(design, pairs), before
-
-    def _check(
-        self, design: SwapDesign, outcome: SwapOutcome, kept: SwapPairs, progress: Progress
-    ) -> None:
-        """Refuse a rate that cannot be reached, with the largest that can, and an empty result."""
-        kind = design.units.entity.plural
-        if not len(outcome.pairs):
-            reasons = failure_counts(design, outcome)
-            why = "; ".join(
-                f"{sentence(f'swap.reasons.{reason}')}: {count:,}"
-                for reason, count in reasons.most_common()
-            )
-            raise SpecError(
-                f"No {kind} would exchange their place{f' ({why})' if why else ''}. Name coarser"
-                " profiles, larger regions (--farther), or a higher rate."
-            )
-        if not outcome.short:
-            return
-        reached = outcome
-        for _ in range(20):  # fewer pairs are spread otherwise: what is promised has been tried
-            wanted = len(reached.pairs)
-            reached = search_pairs(design, wanted, kept, progress)
-            if not reached.short:
-                break
-        largest = 2 * reached.wanted / design.units.settled
-        shown = int(largest * 10**6) / 10**6
-        raise SpecError(
-            f"A rate of {self.rate:g} cannot be reached: too few {kind} have a partner by these"
-            f" profiles and regions. The largest possible rate is {shown:g}. Name that or less,"
-            " coarser profiles, or larger regions (--farther)."
-        )
-
-    def _notes(self, design: SwapDesign, outcome: SwapOutcome, before: int) -> list[Sentence]:
-        """What else the office should know."""
-        units = design.units
-        words = entity_words(units.entity)
-        notes = []
-        beyond = 2 * max(len(outcome.pairs) - 1, 0) > _MUCH * units.settled
-        if self.rate > _MUCH or beyond:
-            notes.append(sentence("swap.notes.high"))
-        failed = sum(each.size for each in outcome.failed)
-        if failed:
-            notes.append(sentence("swap.notes.failed", n=failed, units=words))
-        if _changes_persons(units, outcome.pairs):
-            notes.append(sentence("swap.notes.size"))
-        if self.within:
-            notes.append(sentence("swap.notes.within", level=self.within))
-        if before > outcome.kept:
-            notes.append(sentence("swap.notes.dropped", n=before - outcome.kept, all=before))
-        notes += [
-            sentence("swap.notes.grid", variable=variable.name, units=words)
-            for variable in staying_grids(units)
-        ]
-        return notes
-
-
-def _changes_persons(units: UnitTable, pairs: SwapPairs) -> bool:
-    """Whether partners hold different numbers of persons."""
-    if Entity.PERSON not in units.store.manifest.rows or units.entity is Entity.PERSON:
-        return False
-    if units.store.schema.path(Entity.PERSON, units.entity) is None:
-        return False
-    sizes = units.sizes(Entity.PERSON)
-    return bool((sizes[pairs.initiators] != sizes[pairs.partners]).any())

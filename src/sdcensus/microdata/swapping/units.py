@@ -109,17 +109,49 @@ class UnitTable(Confidential):
         return np.bincount(number[number != NO_UNIT], minlength=len(self)).astype(np.int64)
 
 
-def moving_kind(schema: Schema) -> Entity:
-    """The kind of unit that moves when areas are exchanged.
+def moving_kind(schema: Schema, of: str = "") -> Entity:
+    """The kind of unit that moves when places are exchanged.
 
-    Households, if they hold the geography or the records that do; else what holds it, with
-    everything in it.
+    Households where there are any, whether they hold the geography, or their members do, or the
+    dwellings and buildings in which they live; else what holds it, with everything in it.
+
+    Args:
+        schema: The schema.
+        of: The kind that the office names, such as dwellings; empty for none.
+
+    Raises:
+        SpecError: Units of the named kind have no place that they could exchange whole.
     """
     holder = the_geography(schema).entity
     known = {spec.entity for spec in schema.entities}
-    if Entity.HOUSEHOLD in known and schema.path(holder, Entity.HOUSEHOLD) is not None:
-        return Entity.HOUSEHOLD
-    return holder
+    if not of:
+        placed = Entity.HOUSEHOLD in known and _is_placed(schema, Entity.HOUSEHOLD, holder)
+        return Entity.HOUSEHOLD if placed else holder
+    kind = Entity.parse(of)
+    schema.entity(kind)
+    usual = moving_kind(schema)
+    if schema.path(kind, usual):
+        raise SpecError(
+            f"{kind.plural.capitalize()} would leave the {usual.plural} in which they live. Units"
+            f" exchange places whole: take {usual.plural}, or what holds them."
+        )
+    if not _is_placed(schema, kind, holder):
+        raise SpecError(f"{kind.plural.capitalize()} have no place that they could exchange.")
+    return kind
+
+
+def _is_placed(schema: Schema, kind: Entity, holder: Entity) -> bool:
+    """Whether units of a kind hold what has the geography, or lie in it."""
+    return schema.path(holder, kind) is not None or schema.path(kind, holder) is not None
+
+
+def place_holder(schema: Schema, kind: Entity) -> Entity | None:
+    """The kind of unit that units of a kind exchange with their place.
+
+    ``None`` for units that have an area of their own, or whose members have it.
+    """
+    path = schema.path(kind, the_geography(schema).entity)
+    return path[0] if path else None
 
 
 def kinds_within(schema: Schema, entity: Entity) -> tuple[Entity, ...]:
@@ -128,20 +160,24 @@ def kinds_within(schema: Schema, entity: Entity) -> tuple[Entity, ...]:
 
 
 def unit_table(
-    store: CensusStore, entity: Entity | None = None, *, leave_out_imputed: bool = False
+    store: CensusStore,
+    entity: Entity | None = None,
+    *,
+    of: str = "",
+    leave_out_imputed: bool = False,
 ) -> UnitTable:
     """The units of a store that exchange something.
 
     Args:
         store: The store.
-        entity: Their kind; that which moves with an area when nothing is said. For an exchange of
-            attributes it is the kind that the attributes describe.
+        entity: Their kind, for an exchange of what describes them; ``None`` for units that move.
+        of: The kind that moves, as the office names it; else households.
         leave_out_imputed: Whether units stay as they are in which a value was imputed.
 
     Raises:
         SpecError: The store has none of them, or they lie in several areas at once.
     """
-    kind = moving_kind(store.schema) if entity is None else entity
+    kind = moving_kind(store.schema, of) if entity is None else entity
     store.schema.entity(kind)
     if not store.rows(kind):
         raise SpecError(f"The store has no {kind.plural}, so there is nobody to exchange places.")
@@ -149,6 +185,8 @@ def unit_table(
     nobody = np.zeros(rows.size, dtype=bool)
     unplaced = UnitTable(store, kind, rows, digests, rows, nobody, nobody, {}, 0)
     leaf, placed = _leaves(unplaced)
+    if entity is None:
+        placed = placed & _held(unplaced)
     movable = placed
     excluded = {Exclusion.NO_AREA: int((~placed).sum())}
     if leave_out_imputed:
@@ -239,6 +277,14 @@ def _leaves(units: UnitTable) -> tuple[Int64, Mask]:
     area = np.array([not code.is_missing for code in geography.codes], dtype=bool)
     settled = present & area[leaf]
     return np.where(settled, leaf, 0).astype(np.int64), settled
+
+
+def _held(units: UnitTable) -> Mask:
+    """Which units have a place to give: an area of their own, or something that holds them."""
+    holder = place_holder(units.store.schema, units.entity)
+    if holder is None:
+        return np.ones(len(units), dtype=bool)
+    return np.asarray(units.store.raw(units.entity, link_column(holder))[units.rows] != NO_ROW)
 
 
 def _imputed(units: UnitTable) -> Mask:

@@ -59,7 +59,7 @@ def test_equal_numbers_mean_equally_many_members_of_each_kind(
 
 def test_people_in_dwellings_count_for_the_dwelling(tmp_path: Path) -> None:
     store = settlement(tmp_path / "a", 3)
-    units = unit_table(store)
+    units = unit_table(store, of="dwellings")
     number = compositions(units, ("sex",))
     sizes = units.sizes()
     assert units.entity.value == "dwelling"
