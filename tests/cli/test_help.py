@@ -5,6 +5,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+import typer
 from typer.main import get_command
 
 from sdcensus import errors
@@ -65,7 +66,7 @@ def test_the_examples_of_the_help_can_be_read(example: str) -> None:
     command, words = PROGRAM, shlex.split(example)[1:]
     context = None
     while (inner := getattr(command, "commands", None)) and words[0] in inner:
-        context = command.make_context("sdcensus", words[:1], parent=context)
+        context = typer.Context(command, parent=context, info_name="sdcensus")
         command, words = inner[words[0]], words[1:]
     if words != ["COMMAND", "--help"]:
         assert command.make_context(command.name, words, parent=context).params

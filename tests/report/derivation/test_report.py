@@ -119,6 +119,9 @@ def test_where_there_is_no_protection_the_report_says_so_in_words(effects: Effec
     ]
     assert lead(swapped).startswith("5 of 50 households (10.0 %) have another area than before")
     assert "10 persons" in lead(swapped)
+    carried = replace(swapped, levels=(*levels, change("grid", 5, area=False, variable="grid")))
+    assert next(findings(carried)).startswith("A table of the whole country is untouched by swap")
+    assert "unless it shows Grid" in next(findings(carried))
     attributes = (
         change("tenure", 4, area=False, variable="tenure"),
         change("kind", 0, area=False, variable="tenure"),

@@ -179,6 +179,7 @@ def test_a_table_that_stands_for_all_shows_areas_and_what_is_changed(tmp_path: P
     schema = write_hamlet(tmp_path).load().schema
     assert standing_for_all(schema, ()) == ("ed,sex,age@ten_year",)
     assert standing_for_all(schema, ("tenure",)) == ("ed,tenure,sex",)
+    assert standing_for_all(schema, ("ed", "tenure")) == ("ed,sex,age@ten_year",)
     alone = replace(schema, variables=(Variable(name="x", entity=P),))
     assert standing_for_all(alone, ()) == ()
 

@@ -141,12 +141,10 @@ Made = TypeVar("Made")
 class CensusInfo:
     """What census this is. ``code`` are the first parts of every canonical record id.
 
-    ``name`` and ``country`` are in the first language; ``names`` and ``countries`` hold them in
-    several, where the office gives them in several.
-
+    ``name`` and ``country`` are in the first language; ``names`` and ``countries`` in several.
     ``measure`` is what its tables say unless somebody asks by name for something else: a weighted
     sample says how many people there are, not how many were asked. ``None`` where nobody decided.
-    ``weights_only``: nothing but weighted counts may be published, as its weights were drawn.
+    ``weights_only``: its weights were drawn, and nothing but weighted counts may be published.
     """
 
     name: str

@@ -89,7 +89,8 @@ def _tiles(effects: Effects) -> Html:
             variable=tables.level_label(change, language),
         )
         shown.append(Tile(share_text(change.share, language), words))
-    if effects.area_levels and not effects.dropped and not effects.weights:
+    alone = all(change.area for change in effects.levels)
+    if effects.area_levels and alone and not effects.dropped and not effects.weights:
         none = share_text(0.0, language)
         shown.append(Tile(none, speak("derive.tile.country", language), Tone.BAD))
     if effects.tables:

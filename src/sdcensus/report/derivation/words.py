@@ -78,8 +78,11 @@ def _untouched(effects: Effects) -> Iterator[str]:
         return  # every table may have other numbers
     areas = effects.area_levels
     others = [change for change in effects.levels if not change.area]
-    if areas:
+    carried = list(dict.fromkeys(level_label(change, language) for change in others))
+    if areas and not carried:
         yield speak("derive.country", language)
+    elif areas:
+        yield speak("derive.country_but", language, variables=joined(carried, language))
     untouched = [change.level for change in areas if change.level and not change.changed]
     if untouched:
         yield speak("derive.untouched_level", language, level=joined(untouched, language))
@@ -88,6 +91,5 @@ def _untouched(effects: Effects) -> Iterator[str]:
             name = level_label(change, language)
             key = "derive.untouched_group"
             yield speak(key, language, level=change.level, variable=name)
-    if others:
-        names = list(dict.fromkeys(level_label(change, language) for change in effects.levels))
-        yield speak("derive.only_variables", language, variables=joined(names, language))
+    if carried and not areas:
+        yield speak("derive.only_variables", language, variables=joined(carried, language))

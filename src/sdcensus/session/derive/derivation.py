@@ -215,7 +215,7 @@ def write_public_papers(papers: Sequence[PublicPaper], folder: Path) -> None:
         unfinished.mkdir()
         for paper in papers:
             (unfinished / paper.name).write_text(paper.content, encoding="utf-8", newline="\n")
-        unfinished.rename(folder)
+        unfinished.replace(folder)
 
 
 def _check_places(store: Path, out: Path, office: Path, public: Path) -> None:

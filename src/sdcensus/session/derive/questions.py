@@ -19,6 +19,8 @@ from sdcensus.session.protect.table import build_method
 #: Levels of the table that stands for all have no more codes than this, if there are such levels,
 #: and the table no more cells.
 _FEW_CODES, _FEW_CELLS = 25, 300_000
+#: What tables by area usually show, where a census has variables of these names.
+_USUAL = ("sex", "age")
 #: More cells than this are not measured whole.
 MOST_CELLS = 20_000_000
 
@@ -121,7 +123,10 @@ def standing_for_all(schema: Schema, changed: Collection[str]) -> tuple[str, ...
         if variable.is_axis and variable.role not in (Role.GEOGRAPHY, Role.WEIGHT)
     ]
     keys = [variable for variable in usable if variable.role is Role.KEY]
-    first = [variable for variable in usable if variable.name in changed]
+    # What went along with a place says little by itself.
+    moved = area is not None and area.name in changed
+    first = [each for each in usable if each.name in changed and not moved]
+    first += [each for each in usable if each.name in _USUAL]
     own = [variable for variable in usable if variable.entity is of]
     chosen = list({each.name: each for each in (*first, *keys, *own, *usable)}.values())[:2]
     axes = [_with_few_codes(variable) for variable in chosen]
