@@ -249,10 +249,20 @@ def recommend(
             *cautions(facts, tables, noise, chosen),
             *undecided_lines(chosen, undecided(chosen, census, specs)),
         ),
-        swap_advice(census, specs, noise.design)
-        if RecommendedProduct.PROGRAMME in wanted
-        else None,
+        _swapping(wanted, census, specs, noise),
     )
+
+
+def _swapping(
+    wanted: Collection[RecommendedProduct],
+    census: Census,
+    specs: Collection[TableSpec],
+    noise: Noise,
+) -> SwapAdvice | None:
+    """Swapping, where a programme was asked for."""
+    if RecommendedProduct.PROGRAMME not in wanted:
+        return None
+    return swap_advice(census, tuple(specs), noise.design)
 
 
 def versions_of(
