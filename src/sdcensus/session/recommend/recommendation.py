@@ -191,8 +191,7 @@ def recommend(
     """
     wanted = RecommendedProduct.several(product)
     builder = RecommendedProduct.BUILDER in wanted
-    progress("looking at areas", 0.0)
-    facts = _facts(census, policy, builder=builder)
+    facts = _facts(census, policy, progress, builder=builder)
     name = f"{census.schema.census.name}: {joined(wanted)}"
     base = policy or first_policy(census, facts, name, progress=progress)
     progress("counting looks", 0.0)
@@ -304,8 +303,9 @@ def own_group(policy: Policy, smallest: int) -> int | None:
     return smallest if of_policy is None or of_policy < smallest else None
 
 
-def _facts(census: Census, policy: Policy | None, *, builder: bool) -> Facts:
+def _facts(census: Census, policy: Policy | None, progress: Progress, *, builder: bool) -> Facts:
     """What the advice depends on, if the policy of the office says what is counted."""
+    progress("looking at areas", 0.0)
     facts = facts_of(census, measure=None if policy is None else policy.measure)
     if policy is not None and builder:
         refuse_unweighted_menu(census, policy)
