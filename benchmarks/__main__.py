@@ -21,6 +21,7 @@ from benchmarks import (
     serve,
     study,
     tabulate,
+    weights,
 )
 from benchmarks.measure import REPOSITORY, Line, machine
 
@@ -71,6 +72,10 @@ def sections(folder: Path, *, small: bool) -> dict[str, Section]:
         "pram": (
             f"PRAM of three variables, {millions}",
             lambda: pram.measure(folder, sizes[-1]),
+        ),
+        "weights": (
+            "Perturbation weights, against a copy of the changed column",
+            lambda: weights.measure(folder, sizes),
         ),
         "publish": ("The European programme", lambda: publish.measure(folder, sizes)),
         "serve": (

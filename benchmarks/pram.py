@@ -26,6 +26,7 @@ from sdcensus.testing.stores import Units, write_store
 _SECRET = Secret(bytes(range(32)))
 _CODES = {"sex": 2, "age": 101, "status": 7}
 _AREAS = 352
+_ROUNDS = 7
 
 
 def _codes(number: int) -> tuple[Code, ...]:
@@ -77,9 +78,16 @@ def measure(folder: Path, persons: int) -> list[Line]:
     method = Pram(variables=tuple(_CODES), stay=("0.9",))
     held = [np.array(store.raw(Entity.PERSON, name)) for name in _CODES]
     memory = seconds(lambda: [column.copy() for column in held])
-    copied = seconds(lambda: _written(store, Changes(), folder))
     drawn = seconds(lambda: method.derive(store, draws, no_progress))
-    whole = seconds(lambda: _written(store, method.derive(store, draws, no_progress), folder))
+    # Copy and PRAM in turn: other work on the machine meets both.
+    pairs = []
+    for _ in range(_ROUNDS):
+        copied = seconds(lambda: _written(store, Changes(), folder), repeats=1)
+        changes = seconds(
+            lambda: _written(store, method.derive(store, draws, no_progress), folder), repeats=1
+        )
+        pairs.append((changes / copied, copied, changes))
+    ratio, copied, whole = sorted(pairs)[_ROUNDS // 2]
     shutil.rmtree(folder / "columns", ignore_errors=True)
     size = f"{persons / 1e6:g} million persons"
     return [
@@ -88,9 +96,9 @@ def measure(folder: Path, persons: int) -> list[Line]:
         Line("PRAM: matrices, draws, facts, without writing", _text(drawn)),
         Line(
             "PRAM with writing, against the plain copy",
-            f"{_text(whole)}, {whole / copied:.1f} times",
+            f"{_text(whole)}, {ratio:.1f} times",
             "at most 3 times",
-            whole <= 3 * copied,
+            ratio <= 3,
         ),
     ]
 

@@ -17,9 +17,11 @@ import pytest
 
 from sdcensus.cli.census.demo import next_commands, program
 from sdcensus.cli.shared.run import run as run_command
+from sdcensus.session.census.census import open_store
 from sdcensus.session.demo import country as demonstration
-from sdcensus.session.demo.publication import SHOWN
+from sdcensus.session.demo.publication import AXES, SHOWN
 from tests.cli.conftest import Answer, Run, without_progress
+from tests.microdata.settlement import dense
 
 SMALL = ("--persons", "1200", "--seed", "5")
 
@@ -134,6 +136,27 @@ def test_the_demo_ends_with_protected_tables(run: Run, here: Path) -> None:
     assert note in shown
     assert f"(Enumeration district: {area[1]})" in note
     assert f"is {total[2]}. Each value" in note
+    check_swapping(shown, here / "demo", area[1])
+
+
+def check_swapping(shown: str, demo: Path, area: str) -> None:
+    """The same table before and after households exchanged places, as both stores count it."""
+    before, after = (
+        [count for cell in dense(open_store(demo / name).tabulate(*AXES)).count for count in cell]
+        for name in ("census.store", "swapped.store")
+    )
+    written = read(demo / "office" / "marital-status-swapped.csv")
+    assert [int(row["original"]) for row in written] == before
+    assert [int(row["swapped"]) for row in written] == after != before
+    assert [row["swapped_and_cell_key"] for row in written] != [row["swapped"] for row in written]
+    told = shown.split("exchange places before counting")[1]
+    total = next(line.split() for line in told.splitlines() if line.startswith("Total"))
+    row = next(r for r in written if (r["ed_label"], r["marital_status"]) == (area, "_T"))
+    columns = ("original", "swapped", "swapped_and_cell_key")
+    assert total[1:] == [f"{int(row[name]):,}" for name in columns]
+    # Partners have as many persons: nobody is gained or lost by an area.
+    totals = [row for row in written if row["marital_status"] == "_T"]
+    assert all(row["original"] == row["swapped"] for row in totals)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="modes of files")

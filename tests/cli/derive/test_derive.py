@@ -105,3 +105,19 @@ def test_a_method_of_another_package_is_a_command_as_the_page_says(
     changed = before.raw(Entity.PERSON, "sex") != after.raw(Entity.PERSON, "sex")
     assert f"sex: {changed.sum()} changed" in shown
     assert 90 < changed.sum() < 190
+
+
+def test_a_store_of_drawn_weights_shows_no_records_and_the_remedy_works(
+    run: Run, hamlet: Hamlet, tmp_path: Path
+) -> None:
+    out = tmp_path / "weighed.store"
+    asked = ["perturbation-weights", hamlet.store, "--one-in", 3, "--secret", hamlet.secret]
+    refused = run("derive", *asked, "--out", out)
+    assert refused.code != 0
+    assert "--small accept" in refused.err
+    assert run("derive", *asked, "--out", out, "--small", "accept").code == 0
+    table = ["tabulate", out, "--by", "sex", "--show", "--confidential"]
+    refused = run(*table)
+    assert refused.code != 0
+    assert "--measure weighted" in " ".join(refused.err.split())
+    assert run(*table, "--measure", "weighted").code == 0

@@ -19,8 +19,11 @@ def test_codes_move_as_the_cumulated_rows_say(seed: int, size: int) -> None:
     stay, ends = thresholds(matrix)
     codes = draw.integers(0, size, 200).astype(np.uint8)
     words = draw.integers(0, 1 << 63, 200).astype(np.uint64) << np.uint64(1)
-    moved = np.empty(200, dtype=np.uint8)
-    move_codes(words, codes, stay, ends, moved)
+    rows, after = np.empty(200, dtype=np.int64), np.empty(200, dtype=np.uint8)
+    changed = move_codes(words, codes, stay, ends, rows, after)
+    moved = codes.copy()
+    moved[rows[:changed]] = after[:changed]
+    assert (moved != codes).sum() == changed
     for code, word, result in zip(codes.tolist(), words.tolist(), moved.tolist(), strict=True):
         drawn, order = word >> 32, [code, *(other for other in range(size) if other != code)]
         for other in order:

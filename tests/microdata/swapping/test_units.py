@@ -95,7 +95,7 @@ def test_the_office_may_name_larger_units_that_move_and_no_smaller_ones(tmp_path
     assert moving_kind(schema, "households") is H
     with pytest.raises(SpecError, match="would leave the households in which they live"):
         moving_kind(schema, "persons")
-    with pytest.raises(SpecError, match="no kind of unit .families."):
+    with pytest.raises(SpecError, match=r"no kind of unit .families."):
         moving_kind(schema, "families")
     assert unit_table(Village(1, holder=D).write(tmp_path / "a"), of="dwellings").entity is D
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from sdcensus.model.progress import Progress
     from sdcensus.session.demo.country import Demonstration, DemoTable
     from sdcensus.session.demo.publication import DemoPublication
+    from sdcensus.session.demo.swapping import DemoSwapping
     from sdcensus.session.publish.run import PublishReport
 
 EXAMPLES = examples(
@@ -62,6 +63,7 @@ def demo(
     """
     from sdcensus.session.demo.country import choose_country, demo_tables, make_demonstration
     from sdcensus.session.demo.publication import publish_demonstration
+    from sdcensus.session.demo.swapping import swap_demonstration
 
     output = Output(quiet=quiet)
     country = choose_country(preset.value if preset else None, persons)
@@ -75,12 +77,15 @@ def demo(
         publication = publish_demonstration(demonstration, progress=stages)
     with Stages(output, "assessing") as stages:
         reports = _assess(publication, stages)
+    with Stages(output, "swapping") as stages:
+        swapping = swap_demonstration(demonstration, progress=stages)
     with Stages(output, "publishing") as stages:
         national = _publish(demonstration, stages)
     _show_made(output, demonstration)
     _show_tables(output, tables)
     _show_publication(output, publication)
     _show_reports(output, reports)
+    _show_swapping(output, swapping, publication.area)
     _show_national(output, demonstration, national)
     _show_next(output, demonstration)
 
@@ -203,6 +208,37 @@ def _show_publication(output: Output, publication: DemoPublication) -> None:
     output.say(f"  for the office only, with true counts: {publication.comparison}")
 
 
+def _show_swapping(output: Output, swapping: DemoSwapping | str, area: int) -> None:
+    """The same area before and after households exchanged their places."""
+    from sdcensus.model.spec.headings import axis_heading
+
+    output.say("\nThe same table when households exchange places before counting", style="bold")
+    if isinstance(swapping, str):
+        output.say(f"  This country is too small for it: {swapping}")
+        return
+    spec = swapping.before.spec
+    place, categories = spec.axes[0].codes[area], spec.axes[1]
+    output.say(
+        f"{swapping.households:,} households live elsewhere now, in"
+        f" {duration_text(swapping.seconds)}. {axis_heading(spec.axes[0])}:"
+        f" {place.label.show() or place.code}\n"
+    )
+    shown = plain_table()
+    shown.add_column("", no_wrap=True, max_width=31)
+    columns = (swapping.before.count, swapping.after.count, swapping.published.published)
+    for title in ("true, office only", "swapped, office only", "swapped, cell keys"):
+        shown.add_column(title, justify="right", width=max(map(len, title.split())))
+    for at, code in enumerate(categories.codes):
+        counts = (f"{int(column[area][at]):,}" for column in columns)
+        shown.add_row(
+            code.label.show() or code.code, *counts, style="bold" if code.is_total else ""
+        )
+    output.show(shown)
+    output.say(f"  the swapped store, from which a plan can publish: {swapping.store}")
+    output.say(f"  for the office only, who moved: {swapping.office}")
+    output.say(f"  for the office only, both tables: {swapping.comparison}")
+
+
 def _show_next(output: Output, made: Demonstration) -> None:
     output.say("\nWhat to try next", style="bold")
     for command in next_commands(made, program()):
@@ -241,6 +277,7 @@ def next_commands(made: Demonstration, called: str = "sdcensus") -> list[str]:
         f"{protect} --explain",
         f"{protect} --strength strong --out {published}",
         f"{called} recommend {store}",
+        f"{called} describe {typed(made.folder / 'swapped.store')}",
         f"{called} assess {store} --by ed@parish,sex,religion --secret {secret}",
         f"{called} plan check {plan} --secret {secret}",
         f"{called} verify {typed(made.folder / 'national')}",

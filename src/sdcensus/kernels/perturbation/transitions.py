@@ -40,13 +40,19 @@ def thresholds(matrix: Int64) -> tuple[Int64, Int64]:
 
 
 @compiled
-def move_codes(words: UInt64, codes: Integers, stay: Int64, ends: Int64, moved: Integers) -> None:
-    """Write for each record the code that its random word leads to."""
+def move_codes(
+    words: UInt64, codes: Integers, stay: Int64, ends: Int64, rows: Int64, after: Integers
+) -> int:
+    """Find the records whose random word leads to another code, and which one it is.
+
+    Writes their rows and their new codes to the beginning of ``rows`` and ``after``, and says how
+    many they are.
+    """
+    changed = 0
     for row in range(codes.size):
         code = codes[row]
         drawn = np.int64(words[row] >> _32)
         if drawn < stay[code]:
-            moved[row] = code
             continue
         low, high = 0, ends.shape[1] - 1
         while low < high:
@@ -55,7 +61,10 @@ def move_codes(words: UInt64, codes: Integers, stay: Int64, ends: Int64, moved: 
                 high = middle
             else:
                 low = middle + 1
-        moved[row] = low
+        rows[changed] = row
+        after[changed] = low
+        changed += 1
+    return changed
 
 
 @compiled

@@ -65,10 +65,11 @@ def read_returned(file: Path, exported: BlankedRecords) -> dict[str, Integers]:
         same = first[positions][at] == codes
         wrong = ~same if heading not in names else ~same & ~blanked
         for row in np.flatnonzero(wrong)[:1].tolist():
+            code = returned.text(heading)[row].as_py()
             raise InputError(
-                f"{returned.line(row)}, column {heading}: the value is not the one that was"
-                " exported, and it was not blanked. Take it from the exported file; only empty"
-                f" fields of rows with {FLAG} = 1 are filled in."
+                f"{returned.line(row)}, column {heading}: {code!r} is not what was exported, and it"
+                " was not blanked. Take it from the exported file; only empty fields of rows with"
+                f" {FLAG} = 1 are filled in."
             )
         if heading in names:
             _check_filled(returned, heading, codes, blanked)

@@ -70,21 +70,21 @@ def _designed(said: TargetSettings, totals: Int64, *, change_missing: bool) -> T
     part = np.array([change_missing or not missing for missing in target.missing])
     if target.is_compound:
         part &= totals > 0
-    leaving = 1 - stay
-    rows: list[list[Fraction]] = []
+    above, below = stay.as_integer_ratio()
+    rows: list[list[int]] = []
     for code in range(size):
-        weights = [0] * size if not part[code] else _weights(said.similar, target, code, totals)
-        shares = [
-            Fraction(weight) if part[other] and other != code else Fraction(0)
-            for other, weight in enumerate(weights)
+        weights = _weights(said.similar, target, code, totals) if part[code] else [0] * size
+        row = [
+            weight if part[other] and other != code else 0 for other, weight in enumerate(weights)
         ]
-        total = sum(shares)
-        row = [leaving * share / total for share in shares] if total else shares
-        row[code] = stay if total else Fraction(1)
+        total = sum(row)
+        row = [(below - above) * weight for weight in row]
+        row[code] = above * total if total else 1
         rows.append(row)
-    if leaving and all(row[code] == 1 for code, row in enumerate(rows)):
+    changes = (any(row[:code] + row[code + 1 :]) for code, row in enumerate(rows))
+    if above < below and not any(changes):
         raise _nothing_changes(said, change_missing=change_missing)
-    return TransitionMatrix.from_rows(target.codes, rows)
+    return TransitionMatrix.from_parts(target.codes, rows)
 
 
 def _nothing_changes(said: TargetSettings, *, change_missing: bool) -> SpecError:
@@ -103,20 +103,19 @@ def _nothing_changes(said: TargetSettings, *, change_missing: bool) -> SpecError
     )
 
 
-def _weights(
-    similar: Similarity, target: Target, code: int, totals: Int64
-) -> Sequence[int | Fraction]:
+def _weights(similar: Similarity, target: Target, code: int, totals: Int64) -> Sequence[int]:
     size = len(target.codes)
     match similar.kind:
         case Similar.FREQUENCY:
-            return [int(total) for total in totals]
+            whole: list[int] = totals.tolist()
+            return whole
         case Similar.EQUAL:
             return [1] * size
         case Similar.NEIGHBOURS:
             if target.missing[code]:
                 return [0] * size
             return [
-                Fraction(1, 1 << abs(other - code))
+                1 << (_FURTHEST - abs(other - code))
                 if abs(other - code) <= _FURTHEST and not target.missing[other]
                 else 0
                 for other in range(size)
@@ -126,4 +125,5 @@ def _weights(
             own = [variable.name for variable in target.variables].index(similar.variable)
             parts = np.unravel_index(np.arange(size), target.sizes)[own]
             group = similar.level.group_array[parts]
-            return [int(same) for same in group == group[code]]
+            same: list[int] = (group == group[code]).astype(int).tolist()
+            return same

@@ -49,15 +49,10 @@ class Drawn(Confidential):
         np.fill_diagonal(counts, self.totals - counts.sum(axis=1))
         return counts
 
-    def totals_after(self) -> Int64:
-        """How many records each code has afterwards."""
-        size = len(self.target.codes)
-        left = np.bincount(self.before, minlength=size)
-        come = np.bincount(self.after, minlength=size)
-        return self.totals - left + come
-
     def without(self, kept: npt.NDArray[np.bool_]) -> Drawn:
         """The same without some of the changes."""
+        if not kept.any():
+            return self
         rest = ~kept
         return Drawn(
             self.target,
@@ -104,11 +99,11 @@ def drawn(
 
     def draw(begin: int) -> None:
         block = own[begin : begin + PIECE]
-        moved = np.empty(block.size, dtype=codes.dtype)
-        move_codes(target.words(draws, digests[begin : begin + PIECE]), block, stay, ends, moved)
-        changed = np.flatnonzero(moved != block)
-        pieces[begin // PIECE] = changed + begin
-        afters[begin // PIECE] = moved[changed]
+        moved, new = np.empty(block.size, np.int64), np.empty(block.size, codes.dtype)
+        words = target.words(draws, digests[begin : begin + PIECE])
+        changed = move_codes(words, block, stay, ends, moved, new)
+        pieces[begin // PIECE] = moved[:changed] + begin
+        afters[begin // PIECE] = new[:changed].copy()
 
     in_pieces(draw, codes.size)
     rows = np.concatenate([np.zeros(0, np.int64), *pieces])

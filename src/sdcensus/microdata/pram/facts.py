@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,7 @@ from sdcensus.microdata.pram.drawing import Drawn
 from sdcensus.microdata.pram.expectation_ratios import expectation_ratios
 from sdcensus.microdata.pram.papers import matrix_file
 from sdcensus.microdata.pram.targets import Target
+from sdcensus.model.confidential import Confidential
 from sdcensus.model.perturbation.transition_matrix import TransitionMatrix
 from sdcensus.model.published.transitions import HEAD, probability_text
 from sdcensus.model.sentences import sentence
@@ -79,18 +81,44 @@ def _matrix_table(target: Target, matrix: TransitionMatrix, shown: Sequence[int]
     )
 
 
-def happened(asked: Drawn, done: Drawn) -> FactTable:
-    """What was expected and what was drawn, code by code.
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Outcome(Confidential):
+    """What became of a target: what was drawn, and what of it edit rules let pass.
 
-    Args:
+    Attributes:
         asked: What was drawn.
-        done: The same without what edit rules forbid.
+        changed: How many records have really changed.
+        drawn, made: Records by their code before and afterwards, as drawn and as it is.
     """
+
+    asked: Drawn
+    changed: int
+    drawn: Int64
+    made: Int64
+
+    def __repr__(self) -> str:
+        return "<Outcome: confidential>"
+
+
+def outcome_of(asked: Drawn, done: Drawn) -> Outcome:
+    """What became of a target."""
+    drawn = asked.transitions()
+    made = drawn if done is asked else done.transitions()
+    return Outcome(asked, int(done.rows.size), drawn, made)
+
+
+def happened(outcome: Outcome) -> FactTable:
+    """What was expected and what was drawn, code by code."""
+    asked = outcome.asked
     matrix, totals = asked.matrix, asked.totals
-    expected, spread, after = matrix.expected(totals), matrix.spread(totals), done.totals_after()
+    expected, spread, after = (
+        matrix.expected(totals),
+        matrix.spread(totals),
+        outcome.made.sum(axis=0),
+    )
     size = totals.size
-    left = np.bincount(done.before, minlength=size)
-    kept = np.bincount(asked.before, minlength=size) - left
+    left = totals - np.diagonal(outcome.made)
+    kept = np.diagonal(outcome.made) - np.diagonal(outcome.drawn)
     rows: list[tuple[Fact, ...]] = [
         (
             *(matrix.codes[at], int(totals[at])),
@@ -108,7 +136,7 @@ def happened(asked: Drawn, done: Drawn) -> FactTable:
             "pram.facts.drawn_title",
             name=asked.target.name,
             units=entity_words(asked.target.entity),
-            changed=int(done.rows.size),
+            changed=outcome.changed,
             records=int(totals.sum()),
         ),
         headings=_headings(headings),
@@ -117,17 +145,16 @@ def happened(asked: Drawn, done: Drawn) -> FactTable:
     )
 
 
-def office_files(asked: Drawn, done: Drawn) -> tuple[OfficeFile, ...]:
+def office_files(outcome: Outcome) -> tuple[OfficeFile, ...]:
     """The matrix, as ``--matrix`` reads it, what was drawn, and the matrix to estimate with."""
-    target, matrix = asked.target, asked.matrix
+    target, matrix = outcome.asked.target, outcome.asked.matrix
     names = [variable.name for variable in target.variables]
-    drawn, made = asked.transitions(), done.transitions()
     files = [
         _matrix_file(matrix_file(names), matrix.codes, matrix.probabilities),
-        _transition_file(target, matrix, drawn, made),
+        _transition_file(target, matrix, outcome.drawn, outcome.made),
     ]
-    if asked.rows.size != done.rows.size:
-        effective = effective_matrix(matrix, drawn, made)
+    if outcome.asked.rows.size != outcome.changed:
+        effective = effective_matrix(matrix, outcome.drawn, outcome.made)
         name = matrix_file(names).replace("pram-matrix-", "pram-effective-matrix-")
         files.append(_matrix_file(name, matrix.codes, effective))
     return tuple(files)

@@ -19,7 +19,7 @@ from sdcensus.microdata.method import Changes, Draws, FactTable, NewValues
 from sdcensus.microdata.pram.design import matrix_for
 from sdcensus.microdata.pram.drawing import Drawn, drawn, totals_of
 from sdcensus.microdata.pram.expectation_ratios import LIMIT
-from sdcensus.microdata.pram.facts import foreseen, happened, office_files
+from sdcensus.microdata.pram.facts import foreseen, happened, office_files, outcome_of
 from sdcensus.microdata.pram.kept_values import ChangeSet, kept_by_rules, ruled
 from sdcensus.microdata.pram.papers import check_publication, papers_of
 from sdcensus.microdata.pram.settings import TargetSettings, settings_of
@@ -179,13 +179,17 @@ class Pram:
         done = self._allowed(records, asked, progress)
         codes: dict[str, NewValues] = {}
         for draw in done:
-            codes |= {name: _really(records, name, new) for name, new in _codes(draw).items()}
+            new_codes = _codes(draw)
+            if draw.target.is_compound:
+                new_codes = {name: _really(records, name, new) for name, new in new_codes.items()}
+            codes |= new_codes
         foretold = [
             table
             for said, matrix, totals in prepared
             for table in foreseen(said.target, matrix, totals, self.ratio_limit)
         ]
         pairs = list(zip(asked, done, strict=True))
+        told = [outcome_of(*pair) for pair in pairs]
         kept = {
             f"{before.target.name} kept by edit rules": int(before.rows.size - after.rows.size)
             for before, after in pairs
@@ -195,8 +199,8 @@ class Pram:
         return Changes(
             codes=codes,
             figures=kept,
-            facts=(*(happened(*pair) for pair in pairs), *foretold),
-            files=tuple(file for pair in pairs for file in office_files(*pair)),
+            facts=(*map(happened, told), *foretold),
+            files=tuple(file for outcome in told for file in office_files(outcome)),
             notes=tuple(_notes(pairs)),
             public=papers_of(matrices, ruled(records.schema)) if self.publish_matrix else (),
         )

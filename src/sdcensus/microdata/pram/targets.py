@@ -100,6 +100,8 @@ class Target:
 
     def decoded(self, codes: Integers) -> dict[str, Integers]:
         """The codes of each of its variables."""
+        if not self.is_compound:
+            return {self.name: codes}
         parts: dict[str, Integers] = {}
         left = codes
         for variable, size in zip(self.variables[::-1], self.sizes[::-1], strict=True):

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import Sentence, SpecError
-from sdcensus.kernels.records.weights import drawn_weights
+from sdcensus.kernels.records.weights import drawn_weights, held_counts
 from sdcensus.microdata.method import Changes, Draws, Fact, FactTable
 from sdcensus.microdata.weights.products import MultipliedWeights, multiplied
 from sdcensus.microdata.weights.strata import USUAL_SIZES, WHOLE, Strata, strata_of
@@ -207,7 +207,8 @@ class PerturbationWeights:
             place = ""
             if geography is not None and strata.area is not None:
                 place = geography.level(strata.level).codes[area].code
-            named.append(" size ".join(part for part in (place, strata.labels[size]) if part))
+            label = strata.labels[size] and f"size {strata.labels[size]}"
+            named.append(" ".join(part for part in (place, label) if part))
         option = "--changed" if self.one_in is None else "--one-in"
         raise SpecError(
             f"{small.size:,} strata have fewer than {least} {strata.unit.plural}, which {option}"
@@ -223,15 +224,19 @@ class PerturbationWeights:
 
     def _expected(self, strata: Strata) -> Integers:
         """For each stratum how many units are changed on average."""
-        sizes = strata.sizes.tolist()
-        known = {size: float(size * self._chance(size)) for size in set(sizes)}
-        return np.array([known[size] for size in sizes])
+        sizes, at = np.unique(strata.sizes, return_inverse=True)
+        expected = np.array([float(size * self._chance(size)) for size in sizes.tolist()])
+        return expected[at.reshape(-1)]
 
     def _strata_facts(self, strata: Strata, factor: Integers | None) -> FactTable:
         heads = ["size", "strata", "units", "expected"]
         if factor is not None:
             heads += ["drawn", "none", "twice", "thrice"]
         expected, classes = self._expected(strata), strata.classes
+        drawn = np.zeros((len(strata.labels), 4), dtype=np.int64)
+        if factor is not None:
+            both = strata.size_class.astype(np.uint32) * np.uint32(4) + factor
+            drawn = held_counts(both, drawn.size).reshape(drawn.shape)
         lines: list[tuple[Fact, ...]] = []
         for number, label in enumerate(strata.labels):
             own = classes == number
@@ -241,8 +246,8 @@ class PerturbationWeights:
             line: list[Fact] = [label or sentence("weigh.all_sizes"), int(np.count_nonzero(sizes))]
             line += [int(sizes.sum()), round(float(expected[own].sum()), 1)]
             if factor is not None:
-                drawn = np.bincount(factor[strata.size_class == number], minlength=4)
-                line += [int(drawn.sum() - drawn[1]), int(drawn[0]), int(drawn[2]), int(drawn[3])]
+                none, _one, two, three = drawn[number].tolist()
+                line += [none + two + three, none, two, three]
             lines.append(tuple(line))
         return FactTable(
             name="weights-strata",

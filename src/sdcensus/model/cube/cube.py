@@ -158,7 +158,8 @@ class Origin:
             raise Refused(
                 f"{spec.title}: the weights of this store were drawn to protect it, and the number"
                 " of its records is what they hide. Weighted counts are what it publishes: measure"
-                ' = "weighted", on the command line --measure weighted.'
+                ' = "weighted", on the command line --measure weighted. Methods are compared on the'
+                " store that it was derived from."
             )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError
-from sdcensus.kernels.perturbation.quantise import quantise
 from sdcensus.kernels.perturbation.transitions import WHOLE
 from sdcensus.model.confidential import Confidential
 
@@ -53,16 +53,23 @@ class TransitionMatrix(Confidential):
 
     @classmethod
     def from_rows(cls, codes: Sequence[str], rows: Rows) -> TransitionMatrix:
-        """Make rows whole numbers: each entry changes by less than 2**-32 (largest remainders)."""
+        """Make rows whole numbers: each entry changes by less than 2**-32."""
+        numerators = []
+        for at, row in enumerate(rows):
+            ratios = [share.as_integer_ratio() for share in row]
+            common = math.lcm(*(below for _, below in ratios))
+            whole = [above * (common // below) for above, below in ratios]
+            if abs(Fraction(sum(whole), common) - 1) > TOLERANCE:
+                raise ValueError(f"row {at} does not sum to one")
+            numerators.append(whole)
+        return cls.from_parts(codes, numerators)
+
+    @classmethod
+    def from_parts(cls, codes: Sequence[str], rows: Sequence[Sequence[int]]) -> TransitionMatrix:
+        """Share out each row in proportion to whole numbers, by the largest remainders."""
         weights = np.zeros((len(codes), len(codes)), dtype=np.int64)
         for at, row in enumerate(rows):
-            used = [place for place, share in enumerate(row) if share]
-            shares = [Fraction(row[place]) for place in used]
-            total = sum(shares, Fraction(0))
-            if not shares or abs(total - 1) > TOLERANCE:
-                raise ValueError(f"row {at} does not sum to one")
-            exact = [share / total for share in shares]
-            weights[at, used] = quantise(exact, range(len(used)), WHOLE, unbiased=False)
+            weights[at] = _shared_out(row)
         return cls(tuple(codes), weights)
 
     @property
@@ -109,6 +116,23 @@ class TransitionMatrix(Confidential):
         rows *= share
         rows[np.diag_indices_from(rows)] += 1 - share
         return TransitionMatrix.from_rows(self.codes, rows.tolist())
+
+
+def _shared_out(parts: Sequence[int]) -> list[int]:
+    """``WHOLE`` in proportion to whole numbers: rounded down, the rest to the largest remainders.
+
+    Examples:
+        >>> [WHOLE - sum(_shared_out([1, 1, 1])), _shared_out([1, 1, 1])[0] - WHOLE // 3]
+        [0, 1]
+    """
+    total = sum(parts)
+    quotients = [divmod(part * WHOLE, total) for part in parts]
+    weights = [quotient for quotient, _ in quotients]
+    left = WHOLE - sum(weights)
+    order = sorted(range(len(parts)), key=lambda at: (-quotients[at][1], at))
+    for at in order[:left]:
+        weights[at] += 1
+    return weights
 
 
 def _exact_product(totals: Int64, weights: Int64) -> Float64:

@@ -46,6 +46,8 @@ from sdcensus.session.protect.smallest_group import LEAST, suggested_smallest_gr
 
 #: What the folder of a demonstration holds. The mark tells that the folder is ours.
 COUNTRY, SECRET, STORE, MARK = "country", "demo.secret", "census.store", "demo.json"
+#: The same census with some households in the place of others.
+SWAPPED = "swapped.store"
 #: The part of the secret that a server needs.
 SERVER_SECRET = "server.secret"
 #: What is made of it afterwards: for anyone, and for the office only.
@@ -56,7 +58,7 @@ _MADE_BY = "sdcensus demo"
 #: A new demonstration has a new secret: what was published with the old one does not go with it.
 _OURS = frozenset(
     {
-        *(COUNTRY, SECRET, SERVER_SECRET, STORE, MARK, PUBLISHED, OFFICE, SERVER_STATE),
+        *(COUNTRY, SECRET, SERVER_SECRET, STORE, SWAPPED, MARK, PUBLISHED, OFFICE, SERVER_STATE),
         *(NATIONAL_PLAN_FILE, NATIONAL_FOLDER, PLAN_FILE, EU_FOLDER, POLICY_FILE, NOISE_FILE),
     }
 )

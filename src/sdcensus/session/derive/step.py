@@ -82,7 +82,7 @@ def prepared(
         parent=census.manifest.data_version,
         method=chosen.name,
         method_version=str(chosen.version),
-        fingerprint=fingerprint({"method": chosen.name, **_decisive(chosen)}, key, version),
+        fingerprint=fingerprint({"method": chosen.name, **_contents(chosen)}, key, version),
         secret_id=key.id,
     )
     draws = None if chosen.purpose is None else Draws(key.sub_key(chosen.purpose, version))
@@ -120,8 +120,8 @@ def _settings(method: PreTabularMethod) -> dict[str, object]:
     return {each.name: getattr(method, each.name) for each in fields(cast(Any, method))}
 
 
-def _decisive(method: PreTabularMethod) -> dict[str, object]:
-    """Everything that decides what a method does: the content of files instead of their names.
+def _contents(method: PreTabularMethod) -> dict[str, object]:
+    """The settings with the content of files instead of their names.
 
     The same file elsewhere is the same step, and another file under the same name is not: a killed
     run must not go on with it.
