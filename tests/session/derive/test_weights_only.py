@@ -21,7 +21,8 @@ from sdcensus.session.census.export import export
 from sdcensus.session.derive import derive, prepared
 from sdcensus.session.protect.table import protect_table, published_spec
 from sdcensus.session.publish.run import PublishOptions, publish
-from sdcensus.session.study.study import compare, scheme_candidates
+from sdcensus.session.study.candidates import scheme_candidates
+from sdcensus.session.study.study import compare
 from sdcensus.testing.island import SECRET
 from tests.hamlet import Hamlet, write_hamlet
 from tests.microdata.settlement import dense

@@ -23,6 +23,7 @@ EXAMPLES = examples(
     "sdcensus attack published/ --max-deviation 3",
     "sdcensus attack published/ --attacks gaps,averaging --limit 0.8 --out found.json",
     "sdcensus attack published/ --score census.store --confidential",
+    "sdcensus attack published/ --score census.store --score-derived swapped.store --confidential",
     "sdcensus attack http://127.0.0.1:8080 --areas parish --tables 276",
     "sdcensus attack census.store --policy policy.toml --plan plan.toml",
 )
@@ -179,6 +180,16 @@ def attack(
             help="Compare with the truth in this census store. Needs --confidential.",
         ),
     ] = None,
+    score_derived: Annotated[
+        Path | None,
+        typer.Option(
+            "--score-derived",
+            metavar="STORE",
+            help="The derived store of which the tables were made, where --score names the one it"
+            " was derived from: claims are compared with its records and with the residents."
+            " Without it, it is looked for beside the other.",
+        ),
+    ] = None,
     score_out: Annotated[
         Path | None,
         typer.Option(
@@ -205,7 +216,7 @@ def attack(
     )
 
     output = Output(quiet=quiet)
-    _check_score(store, score_out, confidential)
+    _check_score(store, score_derived, score_out, confidential)
     if out is not None:
         check_report_target(out)
     assumptions = Assumptions(
@@ -240,7 +251,7 @@ def attack(
                 skip_unreadable=skip_unreadable,
                 progress=stages,
             )
-        scores = None if store is None else _scores(folder_attack, store, stages)
+        scores = None if store is None else _scores(folder_attack, store, score_derived, stages)
         written = [] if out is None else [write_report(folder_attack, out)]
         if scores is not None and score_out is not None:
             from sdcensus.session.attack.score import write_scores
@@ -296,9 +307,13 @@ def _menu(
     return attack_menu(service, walk, assumptions, attacks=names or None, progress=stages)
 
 
-def _check_score(store: Path | None, score_out: Path | None, confidential: bool) -> None:
+def _check_score(
+    store: Path | None, derived: Path | None, score_out: Path | None, confidential: bool
+) -> None:
     from sdcensus.session.office.confidential_output import check_target
 
+    if store is None and derived is not None:
+        raise SpecError("--score-derived goes with the store it was derived from: --score STORE.")
     if store is None:
         if score_out is not None:
             raise SpecError("--score-out is for scores: --score STORE.")
@@ -312,8 +327,13 @@ def _check_score(store: Path | None, score_out: Path | None, confidential: bool)
         check_target(score_out, confidential=confidential, what="A score")
 
 
-def _scores(found: FolderAttack, store: Path, stages: Stages) -> Scores:
+def _scores(
+    folder_attack: FolderAttack, store: Path, derived: Path | None, stages: Stages
+) -> Scores:
     from sdcensus.session.attack.score import score
-    from sdcensus.session.census.census import open_store
+    from sdcensus.session.attack.stores import stores_to_score
 
-    return score(found.report, found.tables, open_store(store), progress=stages)
+    census, counted = stores_to_score(folder_attack.tables, store, derived)
+    return score(
+        folder_attack.report, folder_attack.tables, census, derived=counted, progress=stages
+    )

@@ -86,6 +86,7 @@ def say_scores(output: Output, scores: Scores) -> None:
     if scores.attacks:
         _say_counts(output, scores)
     _say_groups(output, scores)
+    _say_residents(output, scores)
     for text in scores.left_out:
         output.note(f"note: {text}")
 
@@ -141,4 +142,24 @@ def _say_groups(output: Output, scores: Scores) -> None:
             ),
             *(visible, *(f"{number:,}" for number in numbers)),
         )
+    output.show(table)
+
+
+def _say_residents(output: Output, scores: Scores) -> None:
+    """How right claims are about those who live there, by level of the area."""
+    if not scores.residents:
+        return
+    output.say(
+        "\nThe tables were made of changed records. Counted: right about the records of the derived"
+        " store. Residents: right about the persons who live there."
+    )
+    table = plain_table()
+    for name in ("attack", "level", "persons", "claimed", "counted", "residents", "codes", "right"):
+        table.add_column(name, justify="left" if name in ("attack", "level") else "right")
+    for line in scores.residents:
+        numbers = (
+            *(line.size, line.claims, line.right_counted, line.right_residents),
+            *(line.codes, line.codes_right),
+        )
+        table.add_row(line.attack, line.level, *(f"{number:,}" for number in numbers))
     output.show(table)

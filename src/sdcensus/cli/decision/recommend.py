@@ -11,6 +11,7 @@ from sdcensus.cli.shared.console import Output, Stages, plain_table, typed
 from sdcensus.cli.shared.options import (
     Language,
     Quiet,
+    SecretFile,
     Store,
     Units,
     check_language,
@@ -31,6 +32,7 @@ EXAMPLES = examples(
     "sdcensus recommend census.store",
     "sdcensus recommend census.store --product report,builder --out advice",
     "sdcensus recommend census.store --for ed,age,ethnicity,religion",
+    "sdcensus recommend census.store --swap-for eu-plan.toml --secret office.secret",
 )
 
 
@@ -69,14 +71,71 @@ def recommend(
         ),
     ] = None,
     of: Units = "persons",
+    swap_for: Annotated[
+        Path | None,
+        typer.Option(
+            "--swap-for",
+            metavar="PLAN",
+            help="Try swapping against attacks on the tables of this plan: the mildest that is"
+            " enough, and what it costs. Needs the secret.",
+        ),
+    ] = None,
+    step: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--step",
+            metavar="STEP",
+            help="--swap-for: a change of records in one line, such as 'targeted-swap k=4"
+            " risk_variables=sex,age rate={rate}'. Several: the mildest first.",
+        ),
+    ] = None,
+    rates: Annotated[
+        str,
+        typer.Option("--rates", metavar="RATES", help="--swap-for: what stands for {rate}."),
+    ] = "0.02,0.05,0.1,0.2,0.4",
+    limit: Annotated[
+        float,
+        typer.Option(
+            "--limit",
+            metavar="P",
+            help="--swap-for: claims about groups of one to three shall be no better.",
+        ),
+    ] = 0.5,
+    tables: Annotated[
+        str,
+        typer.Option(
+            "--tables", metavar="NAMES", help="--swap-for: only these tables, such as eu-2021-9.*"
+        ),
+    ] = "",
+    attacks: Annotated[
+        str, typer.Option("--attacks", metavar="NAMES", help="--swap-for: the attacks.")
+    ] = "patterns,zero-patterns",
+    secret: SecretFile = None,
     language: Language = None,
     quiet: Quiet = False,
 ) -> None:
     """Look at a census and propose how to protect it, what to allow, and which tables to make.
 
     Every figure is computed from the census and from the tables that are proposed. The answer
-    holds sizes of the census: it is for the office, not for the public. It needs no secret.
+    holds sizes of the census: it is for the office, not for the public. It needs no secret, unless
+    swapping is tried (--swap-for).
     """
+    if swap_for is not None:
+        from sdcensus.cli.decision.swapping import try_swapping
+
+        try_swapping(
+            store,
+            swap_for,
+            Output(quiet=quiet),
+            steps=step or [],
+            rates=listed(rates),
+            limit=limit,
+            tables=listed(tables),
+            attacks=listed(attacks),
+            secret=secret,
+            language=language,
+        )
+        return
     from sdcensus.session.census.census import open_store
     from sdcensus.session.recommend.files import check_folder, write_recommendation
     from sdcensus.session.recommend.recommendation import (
@@ -188,6 +247,10 @@ def _show(output: Output, found: Recommendation, language: str | None) -> None:
         output.say(f"\n{word('look')}", style="bold")
         for caution in found.cautions:
             output.say(f"  {in_language(caution, language)}")
+    if found.swapping is not None:
+        output.say(f"\n{word('swapping')}", style="bold")
+        for line in found.swapping.lines:
+            output.say(f"  {in_language(line, language)}")
 
 
 def _show_noise(output: Output, found: Recommendation, language: str | None) -> None:

@@ -55,6 +55,7 @@ COMMANDS = {
     "compare": "Compare methods on your own tables.",
     "looks": "How often tables together look at a cell.",
     "attack": "Attack published tables as an intruder.",
+    "claim": "Answer who has found somebody.",
     "serve": "Open the table builder in the browser.",
     "plan": "Draft a plan of tables, or check one.",
     "policy": "Check a policy, or ask it about a table.",
@@ -83,7 +84,7 @@ _ROOMS = {
         "derive": ("swap", "pram", "impute", "weigh", "derive"),
         "table": ("protect", "assess", "compare"),
         "perturbation": ("ptable",),
-        "decision": ("recommend", "policy", "looks", "attack"),
+        "decision": ("recommend", "policy", "looks", "attack", "claim"),
         "publication": ("plan", "publish", "fill", "verify", "approve"),
         "builder": ("serve", "account"),
     }.items()

@@ -166,6 +166,9 @@ def _small(effects: Effects) -> Iterator[str]:
     yield speak("derive.about.small", language)
     yield _plot(small_plot(effects))
     yield _fact_table(tables.small_table(effects), language)
+    combined = tables.combined_table(effects)
+    if combined.rows:
+        yield _fact_table(combined, language)
 
 
 def _tables(effects: Effects) -> Iterator[str]:

@@ -11,6 +11,7 @@ from sdcensus.model.published.provenance import Derivation
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import Text
+from sdcensus.risk.combined.chances import CombinedRisk
 from sdcensus.utility.by_row import RowMeasures
 from sdcensus.utility.distances import Utility
 from sdcensus.utility.evaluation import EvaluationRow, Stage
@@ -94,6 +95,28 @@ class SmallCellChange(Confidential):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class LevelRisk(Confidential):
+    """What small published values of a table say about residents, at one level of the geography.
+
+    Attributes:
+        level: Of the geography; empty for the whole country, or for a table without areas.
+        moves: Whether anybody is counted in another cell of this level.
+        alone: By the noise alone.
+        together: By the change of records and the noise, by the formula with measured moves.
+        observed: The same as it is in the derived store, with the noise to be expected.
+    """
+
+    level: str
+    moves: bool
+    alone: CombinedRisk
+    together: CombinedRisk
+    observed: CombinedRisk
+
+    def __repr__(self) -> str:
+        return f"<LevelRisk {self.level!r}: confidential>"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class StageEffect(Confidential):
     """A table at one stage, against the original.
 
@@ -130,6 +153,7 @@ class TableEffect(Confidential):
         original_risk: The composite risk of the original; ``None`` where it has no meaning.
         small: Its small cells by level of the geography, finest first.
         stages: After the step, and perturbed besides.
+        combined: What small published values say by the step and the noise together, by level.
     """
 
     spec: TableSpec
@@ -137,6 +161,7 @@ class TableEffect(Confidential):
     original_risk: float | None
     small: tuple[SmallCellChange, ...]
     stages: tuple[StageEffect, ...]
+    combined: tuple[LevelRisk, ...] = ()
 
     def __repr__(self) -> str:
         return f"<TableEffect {self.spec.title}: confidential>"

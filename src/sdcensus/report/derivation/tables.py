@@ -135,6 +135,42 @@ def small_table(effects: Effects) -> FactTable:
     return _table("small", ("table", *heads) if several else heads, rows)
 
 
+def combined_table(effects: Effects) -> FactTable:
+    """What a published 1, 2 or 3 says about residents: by noise alone, and with the step."""
+    language = effects.language
+    rows: list[tuple[Fact, ...]] = []
+    for table in effects.tables:
+        for risk in table.combined:
+            level = risk.level or speak("derive.level_country", language)
+            for value in risk.alone.values:
+                then, seen = risk.together.of(value.published), risk.observed.of(value.published)
+                rows.append(
+                    (
+                        called(table, language),
+                        level,
+                        value.published,
+                        *(value.count_true, then.count_true, seen.count_true),
+                        *(value.claim_right, then.claim_right, seen.claim_right),
+                    )
+                )
+    heads = (
+        *("true_share", "true_then_share", "true_seen_share"),
+        *("right_share", "right_then_share", "right_seen_share"),
+    )
+    return FactTable(
+        name="combined",
+        title=sentence("combined.report.title"),
+        headings=(
+            sentence("derive.head.table"),
+            sentence("derive.head.level"),
+            sentence("combined.report.published"),
+            *(sentence(f"combined.report.{head}") for head in heads),
+        ),
+        rows=tuple(rows),
+        note=sentence("combined.report.note"),
+    )
+
+
 # ------------------------------------------------------------------------------ effect
 
 

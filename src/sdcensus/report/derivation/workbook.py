@@ -28,6 +28,7 @@ def effects_workbook(effects: Effects) -> bytes:
     every = [
         tables.levels_table(effects),
         tables.small_table(effects),
+        tables.combined_table(effects),
         tables.stages_table(effects, effects.tables),
         tables.spread_table(effects, effects.tables),
         tables.repeated_table(effects, effects.tables),

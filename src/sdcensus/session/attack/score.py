@@ -16,10 +16,19 @@ import pyarrow as pa
 from sdcensus.attack import GROUP_ATTACKS, AttackReport, AttackResult, CellClaims
 from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.cube.layout import mixed_radix
 from sdcensus.model.cube.pairs import true_values
+from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.table import PublishedTable
 from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.session.attack.residents import (
+    CountedCells,
+    ResidentScore,
+    check_line,
+    score_residents,
+)
 from sdcensus.session.attack.score_groups import GroupScore, score_groups
 from sdcensus.session.census.census import Census
 from sdcensus.session.office.confidential_output import check_target, write_owner_only_table
@@ -115,11 +124,14 @@ class Scores(Confidential):
         attacks: The scores of each that claims counts.
         left_out: Sentences about tables that could not be compared with the truth.
         groups: The scores of those that claim groups of few persons, for each size.
+        residents: The same beside those who live there, by level of area, where the tables were
+            made of a store that was derived from the census.
     """
 
     attacks: tuple[AttackScore, ...]
     left_out: tuple[str, ...]
     groups: tuple[GroupScore, ...] = ()
+    residents: tuple[ResidentScore, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Scores of {len(self.attacks)} attacks: confidential>"
@@ -144,54 +156,113 @@ def score(
     tables: Sequence[PublishedTable],
     census: Census,
     *,
+    derived: Census | None = None,
     progress: Progress = no_progress,
 ) -> Scores:
     """Compare what attacks claim with the truth.
 
+    With ``derived``, what they claim is compared with its records, of which the tables were made,
+    and claims about groups with the residents of ``census`` as well.
+
     Args:
         report: What the attacks found.
         tables: The published tables that they saw.
-        census: The census of which the tables were made.
+        census: The census of which the tables were made, or from which that was derived.
+        derived: The census of which the tables were made, if it is not the first.
         progress: Told how far it is.
 
     Raises:
         SpecError: A table was made of other records, or its code lists are not the census's.
     """
-    truth: dict[str, Int64] = {}
     left_out: list[str] = []
-    wanted = [table for table in tables if table.name in report.tables]
-    for at, published_table in enumerate(wanted):
-        progress("counting the truth", at / len(wanted))
+    wanted = []
+    for published_table in tables:
+        if published_table.name not in report.tables:
+            continue
         if published_table.provenance is None:
             left_out.append(
                 f"{published_table.name} does not say what it was made of and was not scored."
             )
         else:
-            truth[published_table.name] = _counts(published_table, census)
+            wanted.append(published_table)
+    counted = census if derived is None else derived
+    there = counted_cells(wanted, counted, progress=progress)
     others = ("gaps", *GROUP_ATTACKS)
     scores = tuple(
-        _score(result, truth) for result in report.results if result.attack not in others
+        _score(result, there.counts) for result in report.results if result.attack not in others
     )
     about_groups = [result for result in report.results if result.attack in GROUP_ATTACKS]
-    groups = score_groups(about_groups, wanted, truth, census, progress=progress)
-    return Scores(scores, tuple(left_out), groups)
+    groups = score_groups(about_groups, wanted, there.counts, counted, progress=progress)
+    residents: tuple[ResidentScore, ...] = ()
+    if derived is not None:
+        if wanted:
+            check_line(wanted[0].name, derived, census)
+        before = counted_cells(wanted, census, same_data=False, progress=progress)
+        residents = score_residents(about_groups, there, before)
+    return Scores(scores, tuple(left_out), groups, residents)
 
 
-def _counts(one: PublishedTable, census: Census) -> Int64:
-    """The true counts of a table, every cell, the last axis running fastest."""
-    spec = one.table.spec
-    _check_lists(one.name, spec, census)
-    cube = census.tabulate(spec)
-    provenance = one.provenance
-    if provenance is not None and provenance.data_version != cube.origin.data_version:
-        raise SpecError(
-            f"{one.name} was made of another version of the data than this store holds. Score it"
-            " with the store that it was published from."
+def counted_cells(
+    tables: Sequence[PublishedTable],
+    census: Census,
+    *,
+    same_data: bool = True,
+    progress: Progress = no_progress,
+) -> CountedCells:
+    """What a census holds in every cell of some tables.
+
+    Args:
+        tables: The tables.
+        census: The census.
+        same_data: Whether the tables must have been made of its records.
+        progress: Told how far it is.
+
+    Raises:
+        SpecError: A table was made of other records, or its code lists are not the census's.
+    """
+    counts: dict[str, Int64] = {}
+    keys: dict[str, Int64] = {}
+    for at, published_table in enumerate(tables):
+        progress("counting the truth", at / len(tables))
+        spec = published_table.table.spec
+        check_lists(published_table.name, spec, census)
+        provenance = published_table.provenance
+        wrong = provenance is not None and provenance.data_version != census.origin.data_version
+        if same_data and wrong:
+            raise SpecError(_other_records(published_table))
+        cube = census.tabulate(spec)
+        counts[published_table.name] = true_values(cube).reshape(-1)
+        keys[published_table.name] = _cell_keys(cube)
+    return CountedCells(census, counts, keys)
+
+
+def _cell_keys(cube: AnyCube) -> Int64:
+    """The key of every cell; 0 of those that hold nobody."""
+    if isinstance(cube, Cube):
+        return cube.key.reshape(-1).astype(np.int64)
+    dense = np.zeros(cube.spec.cells, dtype=np.int64)
+    radix = np.array(mixed_radix(cube.spec.shape), dtype=np.int64)
+    for block in cube.blocks():
+        dense[block.positions.astype(np.int64) @ radix] = block.values.key
+    return dense
+
+
+def _other_records(published_table: PublishedTable) -> str:
+    """Say that a table was made of other records, and what to do."""
+    provenance = published_table.provenance
+    if provenance is not None and provenance.lineage:
+        return (
+            f"{published_table.name} was made of a store that was derived from another one"
+            f" ({provenance.lineage}). Name it as well: --score ORIGINAL --score-derived STORE."
         )
-    return true_values(cube).reshape(-1)
+    return (
+        f"{published_table.name} was made of another version of the data than this store holds."
+        " Score it with the store that it was published from."
+    )
 
 
-def _check_lists(name: str, spec: TableSpec, census: Census) -> None:
+def check_lists(name: str, spec: TableSpec, census: Census) -> None:
+    """Refuse a table whose code lists are not those of a census."""
     variables = [*(axis.variable for axis in spec.axes), *spec.universe.variables]
     for variable in variables:
         known = census.schema.variable(variable.name)
@@ -267,7 +338,7 @@ def write_scores(scores: Scores, path: str | Path, *, confidential: bool = False
         "true_count": pa.array([size.size for _, size in rows], pa.string()),
         **{name: pa.array([getattr(size, name) for _, size in rows], pa.int64()) for name in names},
     }
-    pieces = [pa.table(columns), _group_rows(scores.groups)]
+    pieces = [pa.table(columns), _group_rows(scores.groups), _resident_rows(scores.residents)]
     write_owner_only_table(iter([pa.concat_tables(pieces, promote_options="default")]), target)
     return target
 
@@ -289,3 +360,26 @@ def _group_rows(groups: Sequence[GroupScore]) -> pa.Table:
         "guessed_right": [group.guessed_right for group in groups],
     }
     return pa.table({**columns, **{name: pa.array(v, pa.int64()) for name, v in numbers.items()}})
+
+
+def _resident_rows(residents: Sequence[ResidentScore]) -> pa.Table:
+    """Scores beside those who live there: the same names, and the level of the area."""
+    words = {
+        "attack": [line.attack for line in residents],
+        "true_count": [f"residents, group of {line.size}" for line in residents],
+        "level": [line.level for line in residents],
+    }
+    numbers = {
+        "claims": [line.claims for line in residents],
+        "hits": [line.right_residents for line in residents],
+        "false_claims": [line.claims - line.right_residents for line in residents],
+        "right_counted": [line.right_counted for line in residents],
+        "attributes": [line.codes for line in residents],
+        "attributes_right": [line.codes_right for line in residents],
+    }
+    if not residents:  # a score without residents has the columns that it always had
+        return pa.table({"attack": pa.array([], pa.string())})
+    return pa.table(
+        {name: pa.array(texts, pa.string()) for name, texts in words.items()}
+        | {name: pa.array(values, pa.int64()) for name, values in numbers.items()}
+    )

@@ -61,7 +61,7 @@ class GroupScore(Confidential):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class _Judged(Confidential):
+class Judged(Confidential):
     """Claims beside the truth: which are right, which codes are, which guesses would be."""
 
     right: Mask
@@ -92,7 +92,7 @@ def score_groups(
         for table in tables
         if table.name in truth and table.table.published.size == truth[table.name].size
     }
-    truths = _Truth(truth, census)
+    truths = Truth(truth, census)
     scores: list[GroupScore] = []
     for result in results:
         claims = [group for group in result.groups if truths.knows(group)]
@@ -109,7 +109,7 @@ def _score(
     result: AttackResult,
     size: int,
     claims: Sequence[GroupClaims],
-    judged: Sequence[_Judged],
+    judged: Sequence[Judged],
     truth: Mapping[str, Int64],
     published: Mapping[str, Int64],
 ) -> GroupScore:
@@ -147,7 +147,7 @@ def _score(
     )
 
 
-class _Truth(Confidential):
+class Truth(Confidential):
     """True counts of cells, and of what cells of different tables have in common."""
 
     def __init__(self, truth: Mapping[str, Int64], census: Census) -> None:
@@ -156,7 +156,7 @@ class _Truth(Confidential):
         self._common: dict[tuple[TableSpec, int, TableSpec, int], int] = {}
 
     def __repr__(self) -> str:
-        return "<_Truth: confidential>"
+        return "<Truth: confidential>"
 
     def knows(self, claims: GroupClaims) -> bool:
         """Whether every table of some claims was counted."""
@@ -164,7 +164,7 @@ class _Truth(Confidential):
         names |= {trait.other_table for trait in claims.traits}
         return all(name in self._truth for name in names if name)
 
-    def judge(self, claims: GroupClaims) -> _Judged:
+    def judge(self, claims: GroupClaims) -> Judged:
         """Put the truth beside claims."""
         true = self._truth[claims.table][claims.cells]
         if claims.other_spec is not None and claims.other_cells is not None:
@@ -180,7 +180,7 @@ class _Truth(Confidential):
             codes.append(self._holds(claims, traits, traits.cells, traits.other_cells))
             guesses.append(self._holds(claims, traits, traits.guess, traits.other_guess))
         owner = np.concatenate(owners)
-        return _Judged(
+        return Judged(
             right,
             owner,
             np.concatenate(codes) & right[owner],

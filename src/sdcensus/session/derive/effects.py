@@ -29,12 +29,14 @@ from sdcensus.model.spec.table_spec import Measure, TableSpec, area_axis
 from sdcensus.report.derivation.results import (
     AssociationEffect,
     Effects,
+    LevelRisk,
     RuleCheck,
     StageEffect,
     TableEffect,
 )
 from sdcensus.risk.composite import composite_risk_of
 from sdcensus.session.census.census import Census
+from sdcensus.session.derive.combined import combined_levels
 from sdcensus.session.derive.questions import (
     EffectQuestions,
     association_of,
@@ -103,6 +105,13 @@ class _Lens(Confidential):
         method = self.questions.method(self.after, spec.of, self.secret)
         protected = method.protect(derived).table.held_for("the report")
         return Table(spec, true_values(derived)), replace(protected, spec=spec)
+
+    def combined(self, spec: TableSpec) -> tuple[LevelRisk, ...]:
+        """What small published values say by the step and the perturbation together."""
+        if self.weighted:
+            return ()
+        method = self.questions.method(self.after, spec.of, self.secret)
+        return combined_levels(self.before.store, self.after.store, spec, method.noise)
 
 
 def measured_effects(
@@ -209,6 +218,7 @@ def _tables(
                 )
                 for stage, table in tables.items()
             ),
+            combined=lens.combined(spec),
         )
 
 

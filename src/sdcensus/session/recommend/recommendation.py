@@ -35,6 +35,7 @@ from sdcensus.session.recommend.menus import (
     first_policy,
 )
 from sdcensus.session.recommend.noise import Noise, Rejected, shows_none
+from sdcensus.session.recommend.swapping import SwapAdvice, swap_advice
 from sdcensus.session.recommend.tables import (
     PRINTED_AREAS,
     TableDesign,
@@ -124,6 +125,8 @@ class Recommendation(Confidential):
         policy_reasons: The rules of the policy and why.
         rejected: What else was considered, and why not.
         cautions: What to look at.
+        swapping: Swapping for a programme that must deliver every cell, with the combined measure;
+            ``None`` where no programme was asked for, or nothing can be swapped.
     """
 
     products: tuple[RecommendedProduct, ...]
@@ -137,6 +140,7 @@ class Recommendation(Confidential):
     policy_reasons: tuple[Advice, ...]
     rejected: tuple[Rejected, ...]
     cautions: tuple[str, ...]
+    swapping: SwapAdvice | None = None
 
     def __repr__(self) -> str:
         return f"<Recommendation of a {self.product}: confidential>"
@@ -187,8 +191,7 @@ def recommend(
     """
     wanted = RecommendedProduct.several(product)
     builder = RecommendedProduct.BUILDER in wanted
-    progress("looking at areas", 0.0)
-    facts = _facts(census, policy, builder=builder)
+    facts = _facts(census, policy, progress, builder=builder)
     name = f"{census.schema.census.name}: {joined(wanted)}"
     base = policy or first_policy(census, facts, name, progress=progress)
     progress("counting looks", 0.0)
@@ -245,7 +248,20 @@ def recommend(
             *cautions(facts, tables, noise, chosen),
             *undecided_lines(chosen, undecided(chosen, census, specs)),
         ),
+        _swapping(wanted, census, specs, noise),
     )
+
+
+def _swapping(
+    wanted: Collection[RecommendedProduct],
+    census: Census,
+    specs: Collection[TableSpec],
+    noise: Noise,
+) -> SwapAdvice | None:
+    """Swapping, where a programme was asked for."""
+    if RecommendedProduct.PROGRAMME not in wanted:
+        return None
+    return swap_advice(census, tuple(specs), noise.design)
 
 
 def versions_of(
@@ -287,8 +303,9 @@ def own_group(policy: Policy, smallest: int) -> int | None:
     return smallest if of_policy is None or of_policy < smallest else None
 
 
-def _facts(census: Census, policy: Policy | None, *, builder: bool) -> Facts:
+def _facts(census: Census, policy: Policy | None, progress: Progress, *, builder: bool) -> Facts:
     """What the advice depends on, if the policy of the office says what is counted."""
+    progress("looking at areas", 0.0)
     facts = facts_of(census, measure=None if policy is None else policy.measure)
     if policy is not None and builder:
         refuse_unweighted_menu(census, policy)

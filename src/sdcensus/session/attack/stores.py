@@ -1,0 +1,58 @@
+"""The stores that published tables are scored with: the census, and what was derived from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from sdcensus.errors import SpecError, StoreError
+from sdcensus.model.published.table import PublishedTable
+from sdcensus.session.census.census import Census, open_store
+from sdcensus.store.manifest import MANIFEST_FILE, read_manifest
+
+
+def stores_to_score(
+    tables: Sequence[PublishedTable], store: Path, derived: Path | None = None
+) -> tuple[Census, Census | None]:
+    """The census to score with, and the derived one of which the tables were made, if they were.
+
+    Args:
+        tables: What was published.
+        store: The census of which they were made, or from which that was derived.
+        derived: The derived store; without it, it is looked for beside the other.
+
+    Raises:
+        SpecError: The derived store cannot be found, or the tables were not made of it.
+    """
+    census = open_store(store)
+    versions = {
+        table.provenance.data_version for table in tables if table.provenance is not None
+    } - {census.origin.data_version}
+    if derived is not None:
+        counted = open_store(derived)
+        if not counted.store.manifest.lineage:
+            raise SpecError(f"{derived} was not derived from any store: it needs no other.")
+        return census, counted
+    if not versions or not any(t.provenance and t.provenance.lineage for t in tables):
+        return census, None
+    beside = derived_store_beside(store, versions)
+    if beside is None:
+        raise SpecError(
+            f"The tables were made of a store that was derived from another one, and it does not"
+            f" stand beside {store}. Name it: --score-derived STORE."
+        )
+    return census, open_store(beside)
+
+
+def derived_store_beside(original: Path, data_versions: set[str]) -> Path | None:
+    """The derived store of one of some data versions that stands beside another store."""
+    for folder in sorted(original.resolve().parent.iterdir()):
+        if not (folder / MANIFEST_FILE).is_file():
+            continue
+        try:
+            manifest = read_manifest(folder)
+        except StoreError:  # what is no whole store is not the one
+            continue
+        if manifest.lineage and manifest.data_version in data_versions:
+            return folder
+    return None
