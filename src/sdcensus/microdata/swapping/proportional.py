@@ -131,10 +131,11 @@ class ProportionalSwap:
         design, selected = self._design(records, draws, progress)
         earlier, before = kept_pairs(design, self.earlier)
         progress("looking for partners", 0.5)
+        most = most_pairs(design, selected) if len(earlier) else None
         outcome, undone = lawful_outcome(
             design,
             earlier,
-            lambda design, kept: proportional_pairs(design, selected, kept),
+            lambda design, kept: proportional_pairs(design, selected, kept, most),
             lambda pairs: places_exchanged(design.units, pairs, self.carry),
         )
         check_outcome(design, outcome, self.rate, lambda _: outcome)
@@ -196,22 +197,37 @@ def select_units(units: UnitTable, risks: Int64, rate: float, draws: Draws) -> I
     return order[select_in_proportion(risks[order], number, start)]
 
 
-def proportional_pairs(design: SwapDesign, selected: Int64, earlier: SwapPairs) -> SwapOutcome:
+def proportional_pairs(
+    design: SwapDesign, selected: Int64, earlier: SwapPairs, most: int | None = None
+) -> SwapOutcome:
     """A partner for each selected unit that nobody has found before.
 
     Args:
         design: Who may exchange places with whom.
         selected: The units that look for a partner, in order.
         earlier: Pairs that are kept.
+        most: After how many pairs, kept ones among them, nobody looks any more.
     """
     used = np.zeros(len(design.units), dtype=bool)
     used[earlier.touched] = True
     donors = design.order(0)
     parts, left = [earlier], selected
     for region in design.reach.regions[0]:
-        pairs = find_pairs(design.rules(0, region), left, donors, used)
+        more = left.size if most is None else max(most - sum(map(len, parts)), 0)
+        pairs = find_pairs(
+            design.rules(0, region), left, donors, used, turn_starts=[0], quotas=[more]
+        )
         parts.append(design.found(pairs, 0, region))
         left = pairs.failed
     lasting = left[~used[left]]
     every = joined(parts)
     return SwapOutcome(every, len(earlier), (lasting,), 0, len(every))
+
+
+def most_pairs(design: SwapDesign, selected: Int64) -> int:
+    """How many pairs there would be if none was kept.
+
+    One corrected record shifts the marks of the selection, and others are selected. If all of them
+    looked for partners beside the pairs that are kept, every correction would exchange more.
+    """
+    return len(proportional_pairs(design, selected, joined([])).pairs)
