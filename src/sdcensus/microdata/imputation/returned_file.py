@@ -17,14 +17,15 @@ import pyarrow.parquet as pq
 from sdcensus.errors import InputError
 from sdcensus.microdata.imputation.exchange import FLAG, RECORD, BlankedRecords
 from sdcensus.microdata.imputation.rules import forbidden_values
+from sdcensus.model.confidential import Confidential
 
 Integers = npt.NDArray[Any]
 #: How a code that cannot be one is numbered.
 _UNKNOWN, _EMPTY = -1, -2
 
 
-@dataclass(frozen=True, slots=True)
-class _Returned:
+@dataclass(frozen=True, slots=True, repr=False)
+class _Returned(Confidential):
     """The rows of the file, with their place in it."""
 
     file: Path

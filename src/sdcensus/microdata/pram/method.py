@@ -24,6 +24,7 @@ from sdcensus.microdata.pram.kept_values import ChangeSet, kept_by_rules, ruled
 from sdcensus.microdata.pram.papers import check_publication, papers_of
 from sdcensus.microdata.pram.settings import TargetSettings, settings_of
 from sdcensus.microdata.pram.targets import targets_of
+from sdcensus.model.confidential import Confidential
 from sdcensus.model.method.parameter import Parameter, ValueKind
 from sdcensus.model.perturbation.transition_matrix import TransitionMatrix
 from sdcensus.model.progress import Progress
@@ -52,7 +53,7 @@ RATIO_LIMIT = Parameter(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Pram:
+class Pram(Confidential):
     """Changes each value with known probabilities, drawn for every record by who it is about.
 
     Attributes:

@@ -160,8 +160,8 @@ def failure_reasons(rules: Rules, failed: Int64, donors: Int64) -> list[Failure]
     return [Failure(reason) for reason in reasons]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Sites:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class _Sites(Confidential):
     """Places in areas in regions, and the wards in which they are looked for.
 
     A ward is a region, or a square of a region as large as the largest distance: partners lie in
@@ -235,8 +235,8 @@ def _neighbouring_wards(
     return starts, right[by_ward]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Classes:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class _Classes(Confidential):
     """The classes of all profiles, numbered one after the other."""
 
     of: Int64

@@ -70,8 +70,8 @@ class Profile(Confidential):
         return alike
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Part:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class _Part(Confidential):
     """One variable of a profile: whole numbers by unit, and by how much they may differ."""
 
     numbers: Int64

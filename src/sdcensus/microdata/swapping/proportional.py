@@ -38,6 +38,7 @@ from sdcensus.microdata.swapping.rule_keeping import lawful_outcome
 from sdcensus.microdata.swapping.search import SwapDesign, SwapOutcome
 from sdcensus.microdata.swapping.second_geographies import REDERIVE, check_second_geographies
 from sdcensus.microdata.swapping.units import NO_UNIT, UnitTable, unit_table
+from sdcensus.model.confidential import Confidential
 from sdcensus.model.method.parameter import Parameter, ValueKind
 from sdcensus.model.progress import Progress
 from sdcensus.model.schema.variable import Entity
@@ -64,7 +65,7 @@ _LEFT_OUT = ("swap.sizes.minimum",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class ProportionalSwap:
+class ProportionalSwap(Confidential):
     """Units are selected in proportion to their risk, and exchange places with similar ones.
 
     Attributes:

@@ -18,6 +18,7 @@ from sdcensus.microdata.weights.perturbation_weights import (
 )
 from sdcensus.microdata.weights.products import multiplied
 from sdcensus.microdata.weights.strata import Strata, strata_of
+from sdcensus.model.confidential import Confidential
 from sdcensus.model.method.parameter import Parameter, ValueKind
 from sdcensus.model.progress import Progress
 from sdcensus.model.secret import Purpose
@@ -30,7 +31,7 @@ _SIZES = (10, 100, 1_000, 10_000, 100_000)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class SystematicSample:
+class SystematicSample(Confidential):
     """Keeps one unit in so many, with that weight; the others go, with everything that they hold.
 
     Units are put in the order of their areas and, within an area, in an order that the secret
