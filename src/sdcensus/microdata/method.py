@@ -296,6 +296,6 @@ class Foreseeing(Protocol):
 class NamesFiles(Protocol):
     """A pre-tabular method whose parameters name files: what stands in them is a parameter too."""
 
-    def file_digests(self) -> Mapping[str, str]:
-        """A digest of what each file holds, by its name."""
+    def file_digests(self) -> Mapping[str, tuple[str, ...]]:
+        """Parameters that name files, with digests of what these hold in place of their names."""
         ...

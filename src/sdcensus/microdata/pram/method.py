@@ -150,15 +150,15 @@ class Pram(Confidential):
     def __repr__(self) -> str:
         return "<Pram: confidential>"
 
-    def file_digests(self) -> Mapping[str, str]:
+    def file_digests(self) -> Mapping[str, tuple[str, ...]]:
         """A digest of each matrix that is read from a file."""
-        digests = {}
+        texts = []
         for text in self.matrix:
-            target, equals, path = text.partition("=")
-            if equals and path.strip():
-                content = read_small_file(Path(path.strip()), what="matrix", largest=LARGEST_TABLE)
-                digests[target] = hashlib.blake2b(content, digest_size=16).hexdigest()
-        return digests
+            target, equals, path = (part.strip() for part in text.partition("="))
+            if equals and path:
+                content = read_small_file(Path(path), what="matrix", largest=LARGEST_TABLE)
+                texts.append(f"{target}={hashlib.blake2b(content, digest_size=16).hexdigest()}")
+        return {"matrix": tuple(texts)}
 
     def foresee(
         self, records: CensusStore, draws: Draws | None, progress: Progress

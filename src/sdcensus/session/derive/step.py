@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -20,6 +21,8 @@ from sdcensus.model.published.provenance import Derivation, fingerprint
 from sdcensus.model.secret import Secret
 from sdcensus.session.census.census import Census, find_secret
 from sdcensus.store.census_store import CensusStore, file_digest
+
+_NUMBER = re.compile(r"[0-9]*\.?[0-9]+|[0-9]+\.", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -124,18 +127,31 @@ def _decisive(method: PreTabularMethod) -> dict[str, object]:
     """Everything that decides what a method does: the content of files instead of their names.
 
     The same file elsewhere is the same step, and another file under the same name is not: a killed
-    run must not go on with it.
+    run must not go on with it. Neither blanks in a list nor whether 1 is written 1.0 decide.
     """
     settings = _settings(method)
+    if isinstance(method, NamesFiles):
+        settings |= method.file_digests()
     for parameter in method.takes:
         said = settings.get(parameter.name)
+        if parameter.kind in (ValueKind.NUMBER, ValueKind.SHARE) and isinstance(said, int):
+            settings[parameter.name] = float(said)
+        if parameter.kind in (ValueKind.LISTS, ValueKind.VARIABLES) and isinstance(said, tuple):
+            settings[parameter.name] = tuple(map(_plain_text, said))
         if parameter.kind is ValueKind.FILE and isinstance(said, str | Path) and str(said):
             path = Path(said)
             if not path.is_file():
                 raise InputError(f"{as_option(parameter.name, '')}: there is no file {path}.")
             settings[parameter.name] = file_digest(path)
-    files = dict(method.file_digests()) if isinstance(method, NamesFiles) else {}
-    return settings | ({"files": files} if files else {})
+    return settings
+
+
+def _plain_text(text: str) -> str:
+    """An entry of a list as everybody writes it: ``age=.80`` and ``age = 0.8`` are one."""
+    name, equals, value = "".join(text.split()).rpartition("=")
+    if _NUMBER.fullmatch(value):
+        value = str(float(value))
+    return f"{name}{equals}{value}"
 
 
 def _built(name: str, said: Mapping[str, object]) -> PreTabularMethod:
