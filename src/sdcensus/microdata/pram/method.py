@@ -190,7 +190,7 @@ class Pram(Confidential):
             for table in foreseen(said.target, matrix, totals, self.ratio_limit)
         ]
         pairs = list(zip(asked, done, strict=True))
-        told = [outcome_of(*pair) for pair in pairs]
+        outcomes = [outcome_of(*pair) for pair in pairs]
         kept = {
             f"{before.target.name} kept by edit rules": int(before.rows.size - after.rows.size)
             for before, after in pairs
@@ -200,8 +200,8 @@ class Pram(Confidential):
         return Changes(
             codes=codes,
             figures=kept,
-            facts=(*map(happened, told), *foretold),
-            files=tuple(file for outcome in told for file in office_files(outcome)),
+            facts=(*map(happened, outcomes), *foretold),
+            files=tuple(file for outcome in outcomes for file in office_files(outcome)),
             notes=tuple(_notes(pairs)),
             public=papers_of(matrices, ruled(records.schema)) if self.publish_matrix else (),
         )

@@ -184,9 +184,9 @@ def swapped_attacks(
             levels=area_levels(original.schema),
         )
         trials.append(trial)
-        found = SwappedAttacks(limit, tuple(trials))
-        if until_found and found.smallest is not None:
-            return found
+        attacks = SwappedAttacks(limit, tuple(trials))
+        if until_found and attacks.smallest is not None:
+            return attacks
     return SwappedAttacks(limit, tuple(trials))
 
 
