@@ -15,4 +15,4 @@ OUT = Path("docs", "images", "before-counting-report.png")
 
 if __name__ == "__main__":
     report = Path(sys.argv[1]).resolve().as_uri()
-    builder_picture.take_page(report, Path(*sys.argv[2:3] or [OUT]), "#what-the-method-did")
+    builder_picture.take_page(report, Path(*sys.argv[2:3] or [str(OUT)]), "#what-the-method-did")

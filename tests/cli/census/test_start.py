@@ -112,6 +112,12 @@ def test_a_store_is_a_beginning_too(run: Run, tmp_path: Path) -> None:
     assert answer.code == 5
     assert "was made with the secret" in answer.err
     assert not (tmp_path / "other.secret").exists()
+    # Who must deliver every cell is told of swapping before anything is published.
+    said = run(
+        "start", store, "--for", "programme", "--secret", tmp_path / "office.secret", "-l", "es"
+    )
+    assert said.code == 0, said.err
+    assert "sdcensus swap STORE --risk-variables" in " ".join(said.out.split())
 
 
 def test_questions_are_asked_in_order(
