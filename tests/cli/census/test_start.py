@@ -112,12 +112,13 @@ def test_a_store_is_a_beginning_too(run: Run, tmp_path: Path) -> None:
     assert answer.code == 5
     assert "was made with the secret" in answer.err
     assert not (tmp_path / "other.secret").exists()
-    # Who must deliver every cell is told of swapping before anything is published.
-    said = run(
-        "start", store, "--for", "programme", "--secret", tmp_path / "office.secret", "-l", "es"
-    )
-    assert said.code == 0, said.err
-    assert "sdcensus swap STORE --risk-variables" in " ".join(said.out.split())
+
+
+def test_a_programme_is_told_of_swapping_before_it_is_published(run: Run, tmp_path: Path) -> None:
+    write_census(tmp_path / "censo")
+    answer = run("start", tmp_path / "censo", "--for", "programme", "--yes", "-l", "es")
+    assert answer.code == 0, answer.err
+    assert "sdcensus swap STORE --risk-variables" in " ".join(answer.out.split())
 
 
 def test_questions_are_asked_in_order(
