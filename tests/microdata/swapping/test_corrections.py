@@ -19,8 +19,11 @@ from sdcensus.microdata.swapping.random import RandomSwap
 from sdcensus.microdata.swapping.targeted import TargetedSwap
 from sdcensus.model.progress import no_progress
 from sdcensus.model.schema.variable import Entity
+from sdcensus.session.derive import derive
 from sdcensus.session.derive.office_files import write_office_file
+from sdcensus.session.derive.step import prepared
 from sdcensus.store.census_store import CensusStore
+from sdcensus.testing.island import SECRET
 from sdcensus.testing.stores import Units
 from tests.microdata.swapping.test_targeted import DRAWS, pairs_of
 from tests.microdata.swapping.villages import H, P, Village, write_units
@@ -155,3 +158,20 @@ def test_the_number_of_pairs_selected_in_proportion_does_not_grow(tmp_path: Path
         fresh = len(pairs_of(derived(SWAPS["proportional"](""), store)))
         assert len(pairs_of(changes)) <= max(first, fresh)
         first = max(first, fresh)
+
+
+def test_a_corrected_store_that_keeps_its_pairs_stays_on_its_line(tmp_path: Path) -> None:
+    """Otherwise the guard would take every correction for a change of the method."""
+    store = Village(5, households=100).write(tmp_path / "a")
+    said: dict[str, object] = {"k": 1, "rate": 0.2}
+    report = derive(store.path, tmp_path / "b", "targeted-swap", said, secret=SECRET)
+    pairs = str(report.office / "pairs.csv")
+    kept = said | {"earlier": pairs}
+    again = derive(store.path, tmp_path / "c", "targeted-swap", kept, secret=SECRET)
+    # The same records and the same pairs are the same store.
+    assert (again.lineage, again.data_version) == (report.lineage, report.data_version)
+    steps = [prepared(store, "targeted-swap", each, secret=SECRET) for each in (said, kept)]
+    assert steps[0].work != steps[1].work  # a killed run goes on with its own pairs only
+    more = said | {"rate": 0.3}
+    other = derive(store.path, tmp_path / "d", "targeted-swap", kept | more, secret=SECRET)
+    assert other.lineage != report.lineage

@@ -24,7 +24,7 @@ from sdcensus.microdata.edit_rules import (
 from sdcensus.microdata.method import FactTable, PublicPaper, left_empty
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.progress import Progress, no_progress
-from sdcensus.model.published.provenance import Derivation, lineage_text
+from sdcensus.model.published.provenance import lineage_text
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Secret
 from sdcensus.model.sentences import sentence
@@ -172,7 +172,7 @@ def derive(
                 step, derived, questions, find_secret(secret), violations, progress
             )
         try:
-            with writing(target, replace=replace, resumed=_work(derivation)) as writer:
+            with writing(target, replace=replace, resumed=_work(step)) as writer:
                 manifest = write_derived(derived, writer, derivation, progress)
                 report = _report(derived, manifest, violations, target, own, papers)
                 files.begin()
@@ -227,9 +227,9 @@ def _check_places(store: Path, out: Path, office: Path, public: Path) -> None:
                 raise OutputError(f"{path} cannot lie in {other}. Name a folder of its own.")
 
 
-def _work(derivation: Derivation) -> str:
+def _work(step: Step) -> str:
     """A name for the work: the same for the same call with the same program."""
-    text = json.dumps([derivation.to_json(), __version__])
+    text = json.dumps([step.derivation.to_json(), step.work, __version__])
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 

@@ -12,7 +12,14 @@ from typing import Any, cast
 from sdcensus.errors import InputError, SecretError, SpecError
 from sdcensus.microdata.derived_store import DerivedRecords
 from sdcensus.microdata.derived_view import DerivedView
-from sdcensus.microdata.method import Draws, FactTable, Foreseeing, NamesFiles, PreTabularMethod
+from sdcensus.microdata.method import (
+    EARLIER_RUN,
+    Draws,
+    FactTable,
+    Foreseeing,
+    NamesFiles,
+    PreTabularMethod,
+)
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.method.parameter import ValueKind, as_option
 from sdcensus.model.method.registry import Part, checked_settings, declared, load, parsed_settings
@@ -22,6 +29,8 @@ from sdcensus.model.secret import Secret
 from sdcensus.session.census.census import Census, find_secret
 from sdcensus.store.census_store import CensusStore, file_digest
 
+#: What a step says that goes on from no earlier one.
+_FIRST_RUN = {EARLIER_RUN: ""}
 _NUMBER = re.compile(r"[0-9]*\.?[0-9]+|[0-9]+\.", re.ASCII)
 
 
@@ -34,12 +43,15 @@ class Step(Confidential):
         method: The method.
         draws: Its draws; ``None`` for one that draws nothing.
         derivation: What the lineage of the derived store will say.
+        work: A digest of all that decides what is written, also of pairs that are kept, by which a
+            killed run is known again.
     """
 
     store: CensusStore
     method: PreTabularMethod
     draws: Draws | None
     derivation: Derivation
+    work: str
 
     def __repr__(self) -> str:
         return f"<Step {self.method.name!r}: confidential>"
@@ -81,15 +93,19 @@ def prepared(
     chosen = _built(method, parameters)
     census, key = store_with_secret(store, secret)
     version = census.manifest.key_version
+    decisive = {"method": chosen.name, **_decisive(chosen)}
+    work = fingerprint(decisive, key, version)
     derivation = Derivation(
         parent=census.manifest.data_version,
         method=chosen.name,
         method_version=str(chosen.version),
-        fingerprint=fingerprint({"method": chosen.name, **_decisive(chosen)}, key, version),
+        fingerprint=fingerprint(decisive | _FIRST_RUN, key, version)
+        if EARLIER_RUN in decisive
+        else work,
         secret_id=key.id,
     )
     draws = None if chosen.purpose is None else Draws(key.sub_key(chosen.purpose, version))
-    return Step(census, chosen, draws, derivation)
+    return Step(census, chosen, draws, derivation, work)
 
 
 def store_with_secret(
