@@ -36,7 +36,7 @@ METHODS: tuple[PreTabularMethod, ...] = (
     Pram(variables=("faith",), stay=("0.7",)),
     GeographicPram(move=("ed=0.2",)),
     OverImputation(blank=("faith",), match=("sex",), rate=0.2),
-    PerturbationWeights(one_in=4, level="total", small="accept"),
+    PerturbationWeights(one_in=4, level="total", small_strata="accept"),
 )
 
 

@@ -43,10 +43,10 @@ SELECTED: dict[str, Any] = {"risk_variables": ["sex", "age"], "members": ["sex"]
 ATTRIBUTE: dict[str, Any] = {"attributes": ["faith"], "classes": ["sex"], "rate": 0.1}
 RARE = ATTRIBUTE | {"risk_variables": ["age", "faith"], "classes": ["sex,age"]}
 TARGETED: dict[str, Any] = {"risk_variables": ["sex", "age"], "k": 3, "rate": 0.2}
-GIVEN: dict[str, Any] = {"risks": ["risk"], "threshold": 0.95, "rate": 0.0, "farther": True}
+GIVEN: dict[str, Any] = {"risks": ["risk"], "risk_above": 0.95, "rate": 0.0, "farther": True}
 ALIKE = {"profiles": ["persons,heating"], "rate": 0.0}
 IMPUTED: dict[str, Any] = {"blank": ["faith"], "match": ["sex", "age"], "rate": 0.1}
-WEIGHED: dict[str, Any] = {"one_in": 4, "level": "total", "small": "accept"}
+WEIGHED: dict[str, Any] = {"one_in": 4, "level": "total", "small_strata": "accept"}
 CHANGED: dict[str, Any] = {"variables": ["faith"], "stay": ["0.6"]}
 MOVED: dict[str, Any] = {"move": ["ed=0.3"]}
 
@@ -61,17 +61,17 @@ CASES: dict[str, dict[str, tuple[dict[str, Any], Any]]] = {
         "where": (IMPUTED, "age == 1"),
         "k": (IMPUTED | {"risk": ["age", "sex"]}, 60),
         "match": (IMPUTED, ["age"]),
-        "within": (IMPUTED, ["total"]),
+        "donor_areas": (IMPUTED, ["total"]),
         "skip_imputed": (IMPUTED, True),
     },
     "perturbation-weights": {
         "one_in": (WEIGHED, 3),
-        "changed": ({"level": "total", "small": "accept", "changed": 3}, 5),
+        "changed": ({"level": "total", "small_strata": "accept", "changed": 3}, 5),
         "of": (WEIGHED, "dwellings"),
-        "level": ({"changed": 3, "level": "total", "small": "accept"}, "district"),
-        "sizes": ({"changed": 3, "level": "total", "small": "accept"}, "1,2+"),
+        "level": ({"changed": 3, "level": "total", "small_strata": "accept"}, "district"),
+        "sizes": ({"changed": 3, "level": "total", "small_strata": "accept"}, "1,2+"),
         "weights": (WEIGHED, "0,1,3"),
-        "small": ({"one_in": 30, "level": "parish"}, "accept"),
+        "small_strata": ({"one_in": 30, "level": "parish"}, "accept"),
     },
     "systematic-sample": {
         "every": ({"every": 3}, 4),
@@ -134,7 +134,7 @@ CASES: dict[str, dict[str, tuple[dict[str, Any], Any]]] = {
         "risk_variables": (TARGETED, ["faith", "age"]),
         "k": (TARGETED, 2),
         "risks": (GIVEN, ["risk", "risk", "risk"]),
-        "threshold": (GIVEN, 0.9),
+        "risk_above": (GIVEN, 0.9),
         "levels": (TARGETED, ["district"]),
         "profiles": (TARGETED, ["persons,heating"]),
         "rate": (TARGETED, 0.6),

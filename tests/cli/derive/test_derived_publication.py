@@ -30,7 +30,7 @@ FAMILIES = {
     ): "0.11379 11.379 age@ten_year",
     "pram --variables tenure --stay 0.83137": "0.83137 83.137",
     "impute --blank tenure --rate 0.27191 --match ed": "0.27191 27.191 blank",
-    "weigh --one-in 53 --level total --small accept": "one_in one-in",
+    "weigh --one-in 53 --level total --small-strata accept": "one_in one-in",
 }
 PLAN = """
 store = "derived.store"

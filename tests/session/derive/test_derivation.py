@@ -119,7 +119,10 @@ def test_how_parameters_are_spelled_does_not_matter(hamlet: Hamlet) -> None:
     def line(method: str, **said: object) -> str:
         return prepared(hamlet.store, method, said, secret=SECRET).derivation.fingerprint
 
-    swap = {"risk_variables": ("sex", "age@broad"), "profiles": ("persons,tenure", "persons")}
+    swap: dict[str, object] = {
+        "risk_variables": ("sex", "age@broad"),
+        "profiles": ("persons,tenure", "persons"),
+    }
     spelled: list[dict[str, object]] = [
         {"risk_variables": ["sex", "age@broad"]},
         {"risk_variables": "sex, age @broad"},
@@ -136,7 +139,11 @@ def test_how_parameters_are_spelled_does_not_matter(hamlet: Hamlet) -> None:
     assert len(named) == 1
     assert named != stays
     # What is tried first does matter, and so does every value.
-    others = [{"profiles": ("persons", "persons,tenure")}, {"rate": 0.05}, {"k": 4}]
+    others: list[dict[str, object]] = [
+        {"profiles": ("persons", "persons,tenure")},
+        {"rate": 0.05},
+        {"k": 4},
+    ]
     assert len({line("targeted-swap", **(swap | other)) for other in others} | lines) == 4
 
 

@@ -184,9 +184,9 @@ def swapped_attacks(
             levels=area_levels(original.schema),
         )
         trials.append(trial)
-        attacks = SwappedAttacks(limit, tuple(trials))
-        if until_found and attacks.smallest is not None:
-            return attacks
+        tried = SwappedAttacks(limit, tuple(trials))
+        if until_found and tried.smallest is not None:
+            return tried
     return SwappedAttacks(limit, tuple(trials))
 
 

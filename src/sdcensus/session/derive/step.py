@@ -44,14 +44,14 @@ class Step(Confidential):
         draws: Its draws; ``None`` for one that draws nothing.
         derivation: What the lineage of the derived store will say.
         work: A digest of all that decides what is written, also of pairs that are kept, by which a
-            killed run is known again.
+            killed run is known again; empty for a step that is not written.
     """
 
     store: CensusStore
     method: PreTabularMethod
     draws: Draws | None
     derivation: Derivation
-    work: str
+    work: str = ""
 
     def __repr__(self) -> str:
         return f"<Step {self.method.name!r}: confidential>"
