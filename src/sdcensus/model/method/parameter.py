@@ -350,7 +350,8 @@ def _conflicts(
             other, _, word = text.partition("=")
             if spelling is as_option and not word:
                 known = (taker.parameter(other) for taker in takers)
-                word = next(needy.metavar for needy in known if needy is not None)
+                needy = next(parameter for parameter in known if parameter is not None)
+                word = "" if needy.kind is ValueKind.YES else needy.metavar
             needed.append(spelling(other, word))
         yield name, f"{spelling(name, owners[0].needs_for)} needs {' or '.join(needed)}."
 
