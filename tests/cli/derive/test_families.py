@@ -13,8 +13,8 @@ import pytest
 
 from sdcensus.cli.derive.impute import IMPUTE
 from sdcensus.cli.derive.pram import PRAM
-from sdcensus.cli.derive.swap import EXAMPLES as swap_examples, SWAP
-from sdcensus.cli.derive.weigh import EXAMPLES as weigh_examples, WEIGH
+from sdcensus.cli.derive.swap import EXAMPLES as SWAP_EXAMPLES, SWAP
+from sdcensus.cli.derive.weigh import EXAMPLES as WEIGH_EXAMPLES, WEIGH
 from sdcensus.model.method.registry import Part, Registered
 from sdcensus.model.schema.variable import Entity
 from sdcensus.session.census.census import open_store
@@ -175,7 +175,7 @@ def test_mistakes_say_what_to_do(
     assert not list(tmp_path.glob("*store"))
 
 
-@pytest.mark.parametrize("example", [swap_examples, weigh_examples])
+@pytest.mark.parametrize("example", [SWAP_EXAMPLES, WEIGH_EXAMPLES])
 def test_examples_of_the_help_can_be_typed(
     run: Run, office: Hamlet, tmp_path: Path, example: str
 ) -> None:
