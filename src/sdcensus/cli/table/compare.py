@@ -55,6 +55,14 @@ class StudyPreset(StrEnum):
     ONS = "ons"
 
 
+class StudyRisk(StrEnum):
+    """What may stand for risk on the maps."""
+
+    R = "R"
+    DR = "DR"
+    CLAIM = "claim"
+
+
 def compare(
     store: Store,
     out: Annotated[
@@ -128,6 +136,15 @@ def compare(
             " perturbation of the ONS (2011), on its tables or on yours.",
         ),
     ] = None,
+    risk: Annotated[
+        StudyRisk,
+        typer.Option(
+            "--risk",
+            help="What stands for risk on the maps and on the frontier: R, the composite risk; DR,"
+            " untouched records of small cells; claim, the chance that a claim about a published 1,"
+            " 2 or 3 is right.",
+        ),
+    ] = StudyRisk.R,
     lookups: Annotated[
         str,
         typer.Option(
@@ -162,6 +179,7 @@ def compare(
     read the folder.
     """
     from sdcensus.report.study.files import check_study_target, write_study
+    from sdcensus.report.study.results import RiskAxis
     from sdcensus.report.study.words import say
     from sdcensus.session.census.census import find_secret, open_store
     from sdcensus.session.study.candidates import scheme_candidates
@@ -197,6 +215,7 @@ def compare(
             secret=find_secret(secret) if changes_records else None,
             left_out=left_out,
             preset=study_name.value if study_name else "",
+            risk_axis=RiskAxis(risk.value),
             language=language,
             progress=stages,
         )

@@ -5,10 +5,10 @@ from __future__ import annotations
 from sdcensus.model.quantities import NOTHING, decimal_text, number_text
 from sdcensus.report import page as shell
 from sdcensus.report.page import Html, PageCell
-from sdcensus.report.study.figures import FURTHER, further_figures
+from sdcensus.report.study.figures import COMBINED, FURTHER, combined_figures, further_figures
 from sdcensus.report.study.frontier import frontier_of, shown_results
 from sdcensus.report.study.printed import heads, titled
-from sdcensus.report.study.results import Study, StudyResult, StudyTable
+from sdcensus.report.study.results import RiskAxis, Study, StudyResult, StudyTable
 from sdcensus.report.study.words import say
 
 _MARK = "●"
@@ -36,8 +36,44 @@ def further(study: Study) -> Html:
     return shell.section(say(study, "section.further"), " ".join(words), *parts, *_left_out(study))
 
 
+def combined(study: Study) -> Html:
+    """What a published 1, 2 or 3 says: changes of records and noise together, for each table."""
+    parts: list[Html] = []
+    for table in study.tables:
+        results = shown_results(study, table)
+        best = frontier_of(study, table, RiskAxis.CLAIM)
+        rows = []
+        for result in results:
+            figures = combined_figures(result)
+            shares = [_percent(study, figures[name]) for name in COMBINED]
+            mark = _MARK if result.candidate.title in best else ""
+            rows.append([result.candidate.label, *shares, mark])
+        picked = [at for at, result in enumerate(results) if result.candidate.title in best]
+        method, true, claim, frontier = heads(study, "method", "small_true", "claim", "frontier")
+        formula, measured = heads(study, "formula", "measured")
+        rest = len(study.mains(table)) - len(results)
+        words = [f"{titled(study, table)}.", caption_words(study, RiskAxis.CLAIM)]
+        words += [rest_words(study, rest)] if rest else []
+        parts.append(
+            shell.table(
+                " ".join(words),
+                [method, formula, measured, formula, measured, frontier],
+                rows,
+                picked=picked,
+                wrapped=study.has_long_names,
+                groups=[("", 1), (true, 2), (claim, 2), ("", 1)],
+            )
+        )
+    return shell.section(say(study, "section.combined"), say(study, "page.combined"), *parts)
+
+
+def caption_words(study: Study, axis: RiskAxis) -> str:
+    """Which methods stand out in a table of figures."""
+    return say(study, "page.further_caption", risk=say(study, f"axis.{axis.value}"))
+
+
 def _caption(study: Study, table: StudyTable, shown: int) -> str:
-    caption = say(study, "page.further_caption")
+    caption = caption_words(study, study.risk_axis)
     rest = len(study.mains(table)) - shown
     return caption if not rest else f"{caption} {rest_words(study, rest)}"
 

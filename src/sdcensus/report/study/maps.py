@@ -12,7 +12,7 @@ from sdcensus.report.charts import BAD, INK, PAPER, SOFT, STRONG, altair_library
 from sdcensus.report.study.frontier import on_frontier
 from sdcensus.report.study.labels import Point, leader, place_labels, text_width
 from sdcensus.report.study.plots import Plot
-from sdcensus.report.study.results import Study, StudyResult, StudyTable
+from sdcensus.report.study.results import RiskAxis, Study, StudyResult, StudyTable
 from sdcensus.report.study.words import Verdict, called, fixed, say, verdict
 
 _LABEL = 11
@@ -68,12 +68,23 @@ class _Frame:
         return left + x / self.width * (right - left), high - y / self.height * (high - low)
 
 
-def risk_map(study: Study, table: StudyTable, *, frontier: bool = False) -> Plot | None:
-    """Each method a point: the composite risk over the mean change."""
-    marks = _marks(study, table, lambda result: result.risk)
-    if not marks:
+_HEIGHTS = {
+    RiskAxis.COMPOSITE: "plot.risk",
+    RiskAxis.UNTOUCHED: "plot.untouched",
+    RiskAxis.CLAIM: "plot.claim",
+}
+
+
+def risk_map(
+    study: Study, table: StudyTable, axis: RiskAxis = RiskAxis.COMPOSITE, *, frontier: bool = False
+) -> Plot | None:
+    """Each method a point: a figure of risk over the mean change."""
+    plain = axis is RiskAxis.COMPOSITE
+    marks = _marks(study, table, lambda result: result.height(axis))
+    if not marks or not (plain or any(mark.y for mark in marks)):
         return None
-    return _map(study, table, marks, say(study, "plot.risk"), from_zero=False, frontier=frontier)
+    what = say(study, _HEIGHTS[axis])
+    return _map(study, table, marks, what, from_zero=not plain, frontier=frontier)
 
 
 def disclosure_map(study: Study, table: StudyTable) -> Plot | None:
@@ -84,22 +95,6 @@ def disclosure_map(study: Study, table: StudyTable) -> Plot | None:
     small = any(result.small_share is not None for result in study.mains(table))
     what = say(study, "plot.small" if small else "plot.cells")
     return _map(study, table, marks, what, from_zero=True, frontier=study.has_long_names)
-
-
-def untouched_map(study: Study, table: StudyTable) -> Plot | None:
-    """Each method a point: small records that are published untouched over the mean change."""
-    marks = _marks(study, table, untouched_percent)
-    if not any(mark.y for mark in marks):
-        return None
-    what = say(study, "plot.untouched")
-    return _map(study, table, marks, what, from_zero=True, frontier=True)
-
-
-def untouched_percent(result: StudyResult) -> float | None:
-    """The measure DR by records, in percent."""
-    if result.further is None or result.further.unperturbed.share_of_records is None:
-        return None
-    return 100 * result.further.unperturbed.share_of_records
 
 
 def _marks(
