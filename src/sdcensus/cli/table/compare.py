@@ -29,7 +29,7 @@ from sdcensus.cli.shared.run import all_or_nothing
 from sdcensus.errors import SpecError, UnknownName
 from sdcensus.model.quantities import NOTHING, bytes_text, duration_text, share_text
 from sdcensus.model.sentences import speak
-from sdcensus.model.vocabulary import NoiseDraw
+from sdcensus.model.vocabulary import NoiseDraw, RiskAxis
 
 if TYPE_CHECKING:
     from sdcensus.model.spec.table_spec import TableSpec
@@ -53,14 +53,6 @@ class StudyPreset(StrEnum):
     """Printed studies whose methods can be asked for by one word."""
 
     ONS = "ons"
-
-
-class StudyRisk(StrEnum):
-    """What may stand for risk on the maps."""
-
-    R = "R"
-    DR = "DR"
-    CLAIM = "claim"
 
 
 def compare(
@@ -137,14 +129,14 @@ def compare(
         ),
     ] = None,
     risk: Annotated[
-        StudyRisk,
+        RiskAxis,
         typer.Option(
             "--risk",
             help="What stands for risk on the maps and on the frontier: R, the composite risk; DR,"
             " untouched records of small cells; claim, the chance that a claim about a published 1,"
             " 2 or 3 is right.",
         ),
-    ] = StudyRisk.R,
+    ] = RiskAxis.COMPOSITE,
     lookups: Annotated[
         str,
         typer.Option(
@@ -179,7 +171,6 @@ def compare(
     read the folder.
     """
     from sdcensus.report.study.files import check_study_target, write_study
-    from sdcensus.report.study.results import RiskAxis
     from sdcensus.report.study.words import say
     from sdcensus.session.census.census import find_secret, open_store
     from sdcensus.session.study.candidates import scheme_candidates
@@ -215,7 +206,7 @@ def compare(
             secret=find_secret(secret) if changes_records else None,
             left_out=left_out,
             preset=study_name.value if study_name else "",
-            risk_axis=RiskAxis(risk.value),
+            risk_axis=risk,
             language=language,
             progress=stages,
         )

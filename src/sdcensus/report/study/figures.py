@@ -48,16 +48,10 @@ COMBINED = (
 def combined_figures(result: StudyResult) -> dict[str, float | None]:
     """Chances that a small published cell is true, and a claim right, in percent."""
     figures = result.further
-    formula = None if figures is None else figures.by_formula
-    count = None if figures is None else figures.by_count
+    risks = (None, None) if figures is None else (figures.by_formula, figures.by_count)
     values = [
-        None if risk is None else percentage(share)
-        for risk, share in (
-            (formula, formula and formula.share_true),
-            (count, count and count.share_true),
-            (formula, formula and formula.worst_claim),
-            (count, count and count.worst_claim),
-        )
+        *(None if risk is None else percentage(risk.share_true) for risk in risks),
+        *(None if risk is None else percentage(risk.worst_claim) for risk in risks),
     ]
     return dict(zip(COMBINED, values, strict=True))
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdcensus.report.study.results import RiskAxis, Study, StudyResult, StudyTable
+from sdcensus.model.vocabulary import RiskAxis
+from sdcensus.report.study.results import Study, StudyResult, StudyTable
 
 #: A page has room for the figures of so many methods; of more, those of the frontier are shown.
 MOST_SHOWN = 24

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from sdcensus.model.quantities import NOTHING, decimal_text, number_text
+from sdcensus.model.vocabulary import RiskAxis
 from sdcensus.report import page as shell
 from sdcensus.report.page import Html, PageCell
 from sdcensus.report.study.figures import COMBINED, FURTHER, combined_figures, further_figures
 from sdcensus.report.study.frontier import frontier_of, shown_results
 from sdcensus.report.study.printed import heads, titled
-from sdcensus.report.study.results import RiskAxis, Study, StudyResult, StudyTable
+from sdcensus.report.study.results import Study, StudyResult, StudyTable
 from sdcensus.report.study.words import say
 
 _MARK = "●"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from sdcensus.model.vocabulary import RiskAxis
 from sdcensus.report.study.figures import COMBINED, FURTHER, combined_figures, further_figures
 from sdcensus.report.study.frontier import frontier_of
 from sdcensus.report.study.ons_figures import ons_rows
 from sdcensus.report.study.order import agreements
 from sdcensus.report.study.published import ONS, Published
-from sdcensus.report.study.results import RiskAxis, Study
+from sdcensus.report.study.results import Study
 from sdcensus.report.study.sheet import (
     Form,
     StudySheet,

@@ -8,11 +8,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sdcensus.model.vocabulary import RiskAxis
 from sdcensus.report.charts import BAD, INK, PAPER, SOFT, STRONG, altair_library
 from sdcensus.report.study.frontier import on_frontier
 from sdcensus.report.study.labels import Point, leader, place_labels, text_width
 from sdcensus.report.study.plots import Plot
-from sdcensus.report.study.results import RiskAxis, Study, StudyResult, StudyTable
+from sdcensus.report.study.results import Study, StudyResult, StudyTable
 from sdcensus.report.study.words import Verdict, called, fixed, say, verdict
 
 _LABEL = 11

@@ -6,6 +6,7 @@ from sdcensus.model.catalogue import FIRST
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.quantities import NOTHING, decimal_text, number_text, share_text, written_as
 from sdcensus.model.spec.headings import entity_text, joined, table_heading
+from sdcensus.model.vocabulary import RiskAxis
 from sdcensus.report import page as shell
 from sdcensus.report.page import Html, PageCell, Tile, Tone
 from sdcensus.report.study.figures import measures
@@ -16,7 +17,7 @@ from sdcensus.report.study.ons_tables import ons_tables
 from sdcensus.report.study.plots import Plot, changes
 from sdcensus.report.study.printed import capital, figure, heads, printed, titled
 from sdcensus.report.study.published import ONS, Published
-from sdcensus.report.study.results import CellFigures, RiskAxis, Study, StudyResult, StudyTable
+from sdcensus.report.study.results import CellFigures, Study, StudyResult, StudyTable
 from sdcensus.report.study.words import (
     FALLS_FROM,
     HOLDS_BELOW,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +12,7 @@ from sdcensus.model.confidential import Confidential
 from sdcensus.model.inference.knowledge import Knowledge
 from sdcensus.model.perturbation.table import Perturbation
 from sdcensus.model.spec.table_spec import TableSpec
-from sdcensus.model.vocabulary import NoiseDraw
+from sdcensus.model.vocabulary import NoiseDraw, RiskAxis
 from sdcensus.risk.combined.chances import CombinedRisk
 from sdcensus.risk.unperturbed import Unperturbed
 from sdcensus.utility.against_design import ChiSquare
@@ -27,14 +26,6 @@ Float64 = npt.NDArray[np.float64]
 GROUPS = ("1", "2", "3 and more")
 #: A name of more letters needs room of its own.
 LONG_NAME = 34
-
-
-class RiskAxis(StrEnum):
-    """What stands for risk on the maps, and with it on the frontier."""
-
-    COMPOSITE = "R"
-    UNTOUCHED = "DR"
-    CLAIM = "claim"
 
 
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)

@@ -23,12 +23,11 @@ from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.secret import Secret
 from sdcensus.model.sentences import sentence
 from sdcensus.model.spec.table_spec import Measure, TableSpec
-from sdcensus.model.vocabulary import NoiseDraw
+from sdcensus.model.vocabulary import NoiseDraw, RiskAxis
 from sdcensus.report.study.published import preset_of
 from sdcensus.report.study.results import (
     Candidate,
     Original,
-    RiskAxis,
     Study,
     StudyResult,
     StudyTable,
