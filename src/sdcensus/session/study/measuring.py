@@ -221,7 +221,7 @@ def _by_formula(
     """What small published values say, by changes of records and noise together."""
     if counted.prior is None or not _follows_design(counted, shown, candidate):
         return None
-    return combined_risk(_cell_noise(candidate), counted.prior, counted.moves)
+    return _seen(combined_risk(_cell_noise(candidate), counted.prior, counted.moves))
 
 
 def _by_count(
@@ -232,9 +232,18 @@ def _by_count(
 ) -> CombinedRisk:
     """The same as it is in the records, with the noise to be expected; or as published."""
     if _follows_design(counted, shown, candidate):
-        return observed_risk(counted.cells, _cell_noise(candidate))
+        return _seen(observed_risk(counted.cells, _cell_noise(candidate)))
     values = published if shown is None else np.where(shown, published, -1)
     return published_risk(counted.cells, values.reshape(-1))
+
+
+def _seen(risk: CombinedRisk) -> CombinedRisk:
+    """Values of which a cell is to be expected: of others a share has no meaning."""
+    return CombinedRisk(tuple(value for value in risk.values if value.cells >= _LEAST_CELLS))
+
+
+#: Fewer cells than this are none.
+_LEAST_CELLS = 0.5
 
 
 def _gain(

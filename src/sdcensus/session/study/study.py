@@ -245,6 +245,8 @@ def _made(
         return records_of(before)
     except SdcensusError as error:
         if any(candidate.point is None for candidate in candidates):
+            if isinstance(error, SpecError):  # of many methods, which one it is
+                raise SpecError(f"{candidates[0].name}: {error}") from None
             raise
         refused += [(candidate.name, str(error)) for candidate in candidates]
         return None
