@@ -24,7 +24,7 @@ def further(study: Study) -> Html:
         best = frontier_of(study, table)
         rows = [_row(study, result, result.candidate.title in best) for result in results]
         picked = [at for at, result in enumerate(results) if result.candidate.title in best]
-        head = heads(study, "method", *_HEADS, "frontier")
+        head = heads(study, "method", *_HEADS)
         caption = _caption(study, table, len(results))
         # Not under a heading of its own: the methods have one of that name already.
         caption = f"{titled(study, table)}. {caption}"
@@ -47,10 +47,9 @@ def combined(study: Study) -> Html:
         for result in results:
             figures = combined_figures(result)
             shares = [_percent(study, figures[name]) for name in COMBINED]
-            mark = _MARK if result.candidate.title in best else ""
-            rows.append([result.candidate.label, *shares, mark])
+            rows.append([_label(result, result.candidate.title in best), *shares])
         picked = [at for at, result in enumerate(results) if result.candidate.title in best]
-        method, true, claim, frontier = heads(study, "method", "small_true", "claim", "frontier")
+        method, true, claim = heads(study, "method", "small_true", "claim")
         formula, measured = heads(study, "formula", "measured")
         rest = len(study.mains(table)) - len(results)
         words = [f"{titled(study, table)}.", caption_words(study, RiskAxis.CLAIM)]
@@ -58,11 +57,11 @@ def combined(study: Study) -> Html:
         parts.append(
             shell.table(
                 " ".join(words),
-                [method, formula, measured, formula, measured, frontier],
+                [method, formula, measured, formula, measured],
                 rows,
                 picked=picked,
                 wrapped=study.has_long_names,
-                groups=[("", 1), (true, 2), (claim, 2), ("", 1)],
+                groups=[("", 1), (true, 2), (claim, 2)],
             )
         )
     return shell.section(say(study, "section.combined"), say(study, "page.combined"), *parts)
@@ -87,10 +86,15 @@ def rest_words(study: Study, rest: int) -> str:
 def _row(study: Study, result: StudyResult, best: bool) -> list[PageCell | str]:
     figures = further_figures(result)
     return [
-        result.candidate.label,
+        _label(result, best),
         *(_percent(study, figures[name]) for name in FURTHER),
-        _MARK if best else "",
     ]
+
+
+def _label(result: StudyResult, best: bool) -> str:
+    """The name of a method, marked where it is on the frontier."""
+    label = result.candidate.label
+    return f"{label} {_MARK}" if best else label
 
 
 def _percent(study: Study, value: float | None) -> str:

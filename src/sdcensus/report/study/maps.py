@@ -131,12 +131,15 @@ def _map(
     many = frontier and (len(marks) > _NAMED or study.has_grid)
     wide = many or (frontier and study.has_long_names)
     frame = _Frame(760, 340, across, up) if wide else _Frame(370, 210, across, up)
-    digits = max(0, -math.floor(math.log10((up[1] - up[0]) / 4)))
+    digits, fine = (
+        max(least, -math.floor(math.log10((high - low) / 4)))
+        for (low, high), least in ((up, 0), (across, 1))
+    )
     x = (
         alt.X("x:Q")
         .title(say(study, "plot.across"))
         .scale(domain=list(across), nice=False, zero=False)
-        .axis(tickCount=5, format=".1f", grid=False, domainColor=SOFT, tickColor=SOFT)
+        .axis(tickCount=5, format=f".{fine}f", grid=False, domainColor=SOFT, tickColor=SOFT)
     )
     y = (
         alt.Y("y:Q")
@@ -174,7 +177,9 @@ def _map(
         .encode(x=alt.X("left:Q"), y=alt.Y("middle:Q"), text="name:N")
     )
     name = called(study, table)
-    spoken = _spoken(study, [mark for mark, kept in zip(marks, named, strict=True) if kept], digits)
+    spoken = _spoken(
+        study, [mark for mark, kept in zip(marks, named, strict=True) if kept], digits, fine
+    )
     key = "plot.map_many" if many else "plot.map"
     counted = {"n": len(marks)} if many else {}
     return Plot(
@@ -195,7 +200,7 @@ def _line(marks: Sequence[_Mark], x: Any, y: Any) -> Any:
     )
 
 
-def _spoken(study: Study, marks: Sequence[_Mark], digits: int) -> str:
+def _spoken(study: Study, marks: Sequence[_Mark], digits: int, fine: int) -> str:
     """Points in words, for those who cannot see them."""
     return "; ".join(
         say(
@@ -203,7 +208,7 @@ def _spoken(study: Study, marks: Sequence[_Mark], digits: int) -> str:
             "plot.point",
             name=mark.name,
             y=fixed(study, mark.y, digits),
-            x=fixed(study, mark.x),
+            x=fixed(study, mark.x, max(2, fine)),
         )
         for mark in marks
     )
