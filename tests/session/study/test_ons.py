@@ -53,7 +53,7 @@ def test_its_methods_stand_in_the_printed_order(study: Study) -> None:
     assert f"{same} of {pairs}" in told
     # One order is told by two figures (rank change in Table A), all others by words.
     assert sum(agreement.by_figures for agreement in agreements(study, published)) == 1
-    assert "1 of them are ordered by two printed figures" in told
+    assert "Told by two printed figures: 1;" in told
 
 
 def test_a_turned_order_is_seen(study: Study) -> None:
@@ -85,12 +85,10 @@ def test_its_tables_have_their_letters_and_figures(study: Study, tmp_path: Path)
     rows = list(ons_rows(study))
     assert len(rows) == sum(map(len, ONS_LAYOUT.values())) * 5 * 4
     assert all(row.value is not None for row in rows if row.number in (5, 6, 9, 10))
-    for language in ("nl",):
-        folder = tmp_path / str(language)
-        written = write_study(replace(study, language=language), folder)
-        names = {path.name for path in written}
-        assert {"ons_tables.csv", "order.csv", "further_measures.csv"} <= names
-        assert (folder / "study.html").stat().st_size > 50_000
+    written = write_study(replace(study, language="nl"), tmp_path / "nl")
+    names = {path.name for path in written}
+    assert {"ons_tables.csv", "order.csv", "further_measures.csv"} <= names
+    assert written[0].stat().st_size > 50_000
     with (tmp_path / "nl" / "ons_tables.csv").open(encoding="utf-8", newline="") as file:
         assert {row["ons_table"] for row in csv.DictReader(file)} == {"5", "6", "7", "8", "9", "10"}
 
