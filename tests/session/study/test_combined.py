@@ -46,7 +46,7 @@ CHANGES = {
     "over-imputation": "blank=religion rate=0.2 match=sex",
     "geographic-pram": "move=ed/parish=0.1",
     "pram": "variables=sex stay=0.9",
-    "perturbation-weights": "one_in=5 small=accept",
+    "perturbation-weights": "one_in=5 small_strata=accept",
     "systematic-sample": "every=3",
     "drop-records": "where='age >= 80'",
 }
