@@ -131,10 +131,7 @@ def _map(
     many = frontier and (len(marks) > _NAMED or study.has_grid)
     wide = many or (frontier and study.has_long_names)
     frame = _Frame(760, 340, across, up) if wide else _Frame(370, 210, across, up)
-    digits, fine = (
-        max(least, -math.floor(math.log10((high - low) / 4)))
-        for (low, high), least in ((up, 0), (across, 1))
-    )
+    digits, fine = _digits(up, 0), _digits(across, 1)
     x = (
         alt.X("x:Q")
         .title(say(study, "plot.across"))
@@ -187,6 +184,12 @@ def _map(
         say(study, key, table=name, what=what, points=spoken, **counted),
         alt.layer(*layers).properties(width=frame.width, height=frame.height),
     )
+
+
+def _digits(span: tuple[float, float], least: int) -> int:
+    """Decimals by which the ticks of an axis differ."""
+    low, high = span
+    return max(least, -math.floor(math.log10((high - low) / 4)))
 
 
 def _line(marks: Sequence[_Mark], x: Any, y: Any) -> Any:
