@@ -79,6 +79,8 @@ class Parameter:
         needs_for: The only value that needs it; empty for all.
         excludes: None of these can be said as well.
         required: Whether it has to be said.
+        continues: Whether it only goes on from an earlier derivation, as kept pairs do: the line
+            of records stays the same one.
     """
 
     name: str
@@ -94,6 +96,7 @@ class Parameter:
     needs_for: str = ""
     excludes: tuple[str, ...] = ()
     required: bool = False
+    continues: bool = False
 
     @property
     def metavar(self) -> str:
