@@ -43,10 +43,6 @@ class NewValues(Confidential):
         return "<NewValues: confidential>"
 
 
-#: The parameter that names what an earlier run of the same step left. Records were corrected since,
-#: the step is the same: it stays on its line.
-EARLIER_RUN = "earlier"
-
 #: An entry of a table of facts: a text, a whole number, a share or a measure, or nothing.
 Fact = str | int | float | None
 

@@ -19,6 +19,7 @@ from sdcensus.methods.perturbation.schemes import scheme
 from sdcensus.model.catalogue import LANGUAGES
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.pairs import true_values
+from sdcensus.model.published.record_changes import RecordChange
 from sdcensus.model.published.table import Mark, PublishedTable, Table
 from sdcensus.model.vocabulary import Measure
 from sdcensus.report.claim.answer import (
@@ -255,16 +256,16 @@ def test_what_a_reader_sees(
 
 def test_kinds_follow_from_what_is_published(office: Path) -> None:
     table = read_published(office / "published-swapped.store" / "kinds.csv")
-    assert kinds_of(table.provenance) == (MethodKind.PLACES, MethodKind.NOISE)
+    assert kinds_of(table.provenance) == (RecordChange.PLACES, MethodKind.NOISE)
     assert table.provenance is not None
     line = "targeted-swap 1 aa → pram 2 bb → other-package 1 cc"
     longer = replace(table.provenance, lineage=line, smallest_group=5, method="random-rounding")
     assert kinds_of(longer) == (
-        MethodKind.PLACES,
-        MethodKind.PRAM,
+        RecordChange.PLACES,
+        RecordChange.PRAM,
+        RecordChange.RECORDS,
         MethodKind.ROUNDING,
         MethodKind.GROUPS,
-        MethodKind.OTHER,
     )
     assert kinds_of(None) == ()
 

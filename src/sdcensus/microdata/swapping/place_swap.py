@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from sdcensus.errors import Sentence, SpecError
-from sdcensus.microdata.method import EARLIER_RUN, Changes, FactTable
+from sdcensus.microdata.method import Changes, FactTable
 from sdcensus.microdata.swapping.earlier import SwapPairs, joined, pairs_file, read_pairs
 from sdcensus.microdata.swapping.exchange import (
     exchanged,
@@ -58,9 +58,10 @@ CARRY = Parameter(
     "Variables that go with the place, and are exchanged as well.",
 )
 EARLIER = Parameter(
-    EARLIER_RUN,
+    "earlier",
     ValueKind.FILE,
     "The pairs.csv of an earlier derivation: its pairs are kept where both still qualify.",
+    continues=True,
 )
 MISSING_MATCH = Parameter(
     "missing_match",
