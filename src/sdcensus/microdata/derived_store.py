@@ -250,7 +250,7 @@ def write_columns(
             if known is not None and derived.is_as_it_was(entity, name, values):
                 writer.copy(entity, name, derived.store.path, known)
             else:
-                writer.write(entity, name, _pieces(values.astype(dtype, copy=False), order))
+                writer.write(entity, name, ordered_pieces(values.astype(dtype, copy=False), order))
         done += 1
         progress("writing columns", done / len(columns))
 
@@ -266,7 +266,7 @@ def _followed(link: Integers, places: UInt32) -> UInt32:
     return reached
 
 
-def _pieces(values: Integers, order: UInt32) -> Iterator[Integers]:
+def ordered_pieces(values: Integers, order: UInt32) -> Iterator[Integers]:
     """A column in its new order, piece by piece; each is written before the next is made."""
     buffer = np.empty(min(order.size, _WRITE_ROWS), dtype=values.dtype)
     for start in range(0, max(order.size, 1), _WRITE_ROWS):
