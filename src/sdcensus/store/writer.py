@@ -188,12 +188,12 @@ class StoreWriter(FolderInTheMaking):
                     digest.update(content.data)
                     file.write(content.data)
                     rows += piece.size
+            if rows != self._rows[entity]:
+                raise ValueError(f"column {name} has another length than its entity")
+            self._note(entity, name, ColumnInfo(dtype.name, digest.hexdigest()))
             growing.replace(path)
         except OSError as error:
             raise OutputError(f"{path} cannot be written: {error.strerror}.") from None
-        if rows != self._rows[entity]:
-            raise ValueError(f"column {name} has another length than its entity")
-        self._note(entity, name, ColumnInfo(dtype.name, digest.hexdigest()))
 
     def copy(self, entity: Entity, name: str, store: Path, known: ColumnInfo) -> None:
         """Write a column that is that of another store, with the digest that it has there."""
@@ -201,22 +201,22 @@ class StoreWriter(FolderInTheMaking):
         growing = path.with_suffix(".part")
         try:
             shutil.copyfile(column_file(store, entity, name), growing)
+            self._note(entity, name, known)
             growing.replace(path)
         except OSError as error:
             raise OutputError(f"{path} cannot be written: {error.strerror}.") from None
-        self._note(entity, name, known)
 
     def _note(self, entity: Entity, name: str, column: ColumnInfo) -> None:
-        """Remember a column that is whole; for work that may be taken up, in a file as well."""
+        """Remember a column that is whole; for work that may be taken up, in a file as well.
+
+        Before the column has its name: what has it is known.
+        """
         self._columns[entity][name] = column
         if not self.resumed:
             return
         line = json.dumps([entity.value, name, column.digest]) + "\n"
-        try:
-            with self._noting, (self.folder / _WRITTEN).open("a", encoding="utf-8") as file:
-                file.write(line)
-        except OSError as error:
-            raise self.not_written(error) from None
+        with self._noting, (self.folder / _WRITTEN).open("a", encoding="utf-8") as file:
+            file.write(line)
 
     def has_written(self, entity: Entity, name: str, dtype: np.dtype[Any]) -> bool:
         """Whether a killed program has left a column whole; it is then taken up as it is.

@@ -12,16 +12,21 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.kernels._compile import compiled
+from sdcensus.kernels.perturbation.lookup import frozen
 
 Integers = npt.NDArray[Any]
 UInt32 = npt.NDArray[np.uint32]
 
 
 @compiled
-def gather(values: Integers, rows: UInt32, out: Integers) -> None:
-    """The values of rows, one after the other, into a buffer that is at least as long."""
+def _gather(values: Integers, rows: UInt32, out: Integers) -> None:
     for i in range(rows.size):
         out[i] = values[rows[i]]
+
+
+def gather(values: Integers, rows: UInt32, out: Integers) -> None:
+    """The values of rows, one after the other, into a buffer that is at least as long."""
+    _gather(frozen(values), frozen(rows), out)
 
 
 @compiled
@@ -60,6 +65,7 @@ def rows_by(keys: Integers, limit: int) -> UInt32 | None:
         array([1, 0, 3, 2, 4], dtype=uint32)
     """
     starts = np.zeros(limit + 2, dtype=np.int64)
+    keys = frozen(keys)
     if _count(keys, limit, starts):
         return None
     np.cumsum(starts, out=starts)
@@ -76,9 +82,13 @@ def inverse(order: UInt32, out: UInt32) -> None:
 
 
 @compiled
-def leads_outside(links: UInt32, size: int, nowhere: int) -> bool:
-    """Whether a link leads to a row that is not there."""
+def _leads_outside(links: UInt32, size: int, nowhere: int) -> bool:
     outside = False
     for i in range(links.size):
         outside |= links[i] >= size and links[i] != nowhere
     return outside
+
+
+def leads_outside(links: UInt32, size: int, nowhere: int) -> bool:
+    """Whether a link leads to a row that is not there."""
+    return bool(_leads_outside(frozen(links), size, nowhere))

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.kernels._compile import compiled
+from sdcensus.kernels.perturbation.lookup import frozen
 
 Integers = npt.NDArray[Any]
 Int64 = npt.NDArray[np.int64]
@@ -51,6 +52,7 @@ def renumbered(numbers: Integers, largest: int, out: Integers) -> Int64:
         >>> renumbered(np.array([7, 2, 7, 9]), 9, new), new
         (array([2, 7, 9]), array([1, 0, 1, 2]))
     """
+    numbers = frozen(numbers)
     table = np.zeros(largest + 1, dtype=np.int32)
     _marked(numbers, table)
     _counted(table)
