@@ -91,7 +91,7 @@ def measure(folder: Path, sizes: tuple[int, ...]) -> list[Line]:
     draws = Draws(bytes(16))
     out = folder / "weights-out.store"
     methods: list[tuple[PreTabularMethod, str]] = [
-        (PerturbationWeights(one_in=3, small="accept"), "perturbation weights"),
+        (PerturbationWeights(one_in=3, small_strata="accept"), "perturbation weights"),
         (SystematicSample(every=3), "every third household"),
     ]
     for persons in sizes:
