@@ -215,7 +215,8 @@ class StoreWriter(FolderInTheMaking):
         if not self.resumed:
             return
         line = json.dumps([entity.value, name, column.digest]) + "\n"
-        with self._noting, (self.folder / _WRITTEN).open("a", encoding="utf-8") as file:
+        path = self.folder / _WRITTEN
+        with self._noting, path.open("a", encoding="utf-8", newline="\n") as file:
             file.write(line)
 
     def has_written(self, entity: Entity, name: str, dtype: np.dtype[Any]) -> bool:
