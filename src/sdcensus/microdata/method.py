@@ -180,7 +180,7 @@ def dropped_with_parents(store: CensusStore, changes: Changes) -> dict[Entity, M
     for entity in store.schema.top_down:
         mask = changes.drops(entity, store.rows(entity))
         for parent in store.schema.parents(entity):
-            if parent in gone and store.has(entity, link_column(parent)):
+            if parent in gone and gone[parent].any() and store.has(entity, link_column(parent)):
                 link = changes.holders(store, entity, parent)
                 held = link != NO_ROW
                 mask[held] |= gone[parent][link[held]]
