@@ -32,7 +32,7 @@ EXAMPLES = examples(
     "sdcensus recommend census.store",
     "sdcensus recommend census.store --product report,builder --out advice",
     "sdcensus recommend census.store --for ed,age,ethnicity,religion",
-    "sdcensus recommend census.store --swap-for eu-plan.toml --secret office.secret",
+    "sdcensus recommend census.store --swap-for eu-plan.toml --secret s --out lab",
 )
 
 
@@ -52,7 +52,8 @@ def recommend(
         typer.Option(
             "--out",
             metavar="FOLDER",
-            help="Write plan.toml and policy.toml there, and noise of its own if there is any.",
+            help="Write plan.toml and policy.toml there, and noise of its own if there is any; with"
+            " --swap-for a page and a table of all trials, for the office only.",
         ),
     ] = None,
     policy: Annotated[
@@ -76,8 +77,8 @@ def recommend(
         typer.Option(
             "--swap-for",
             metavar="PLAN",
-            help="Try swapping against attacks on the tables of this plan: the mildest that is"
-            " enough, and what it costs. Needs the secret.",
+            help="Try swapping against attacks on the tables of this plan: without --step the one"
+            " that touches fewest households and is enough is searched. Needs the secret.",
         ),
     ] = None,
     step: Annotated[
@@ -109,7 +110,7 @@ def recommend(
     ] = "",
     attacks: Annotated[
         str, typer.Option("--attacks", metavar="NAMES", help="--swap-for: the attacks.")
-    ] = "patterns,zero-patterns",
+    ] = "patterns,zero-patterns,twins",
     secret: SecretFile = None,
     language: Language = None,
     quiet: Quiet = False,
@@ -132,6 +133,7 @@ def recommend(
             limit=limit,
             tables=listed(tables),
             attacks=listed(attacks),
+            out=out,
             secret=secret,
             language=language,
         )

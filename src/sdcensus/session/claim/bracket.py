@@ -23,7 +23,8 @@ LOW_UP_TO, MIDDLE_UP_TO = 0.25, 0.75
 #: Chances are compared with the ends of the brackets in steps of this, on every machine alike.
 _DIGITS = 9
 
-_KINDS = {
+#: The kind of each method, as readers know it.
+KINDS = {
     "cell-key": MethodKind.NOISE,
     "per-unit": MethodKind.NOISE,
     "per-unit-deviations": MethodKind.NOISE,
@@ -61,8 +62,8 @@ def kinds_of(provenance: Provenance | None) -> tuple[MethodKind, ...]:
 
 
 def _kind(name: str) -> MethodKind:
-    if name in _KINDS:
-        return _KINDS[name]
+    if name in KINDS:
+        return KINDS[name]
     if "round" in name:
         return MethodKind.ROUNDING
     return MethodKind.OTHER

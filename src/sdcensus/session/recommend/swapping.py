@@ -12,10 +12,8 @@ from dataclasses import dataclass
 
 from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube.pairs import true_values
 from sdcensus.model.perturbation.table import Perturbation
 from sdcensus.model.quantities import share_text
-from sdcensus.model.schema.variable import Entity
 from sdcensus.model.sentences import in_every_language, sentence
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import Text
@@ -33,8 +31,6 @@ RATES = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 CLAIM_LIMIT = 0.5
 #: More tables than this are not counted for the advice.
 _MOST_TABLES = 12
-#: Variables of which a combination is rare, where the office names none.
-_RISK_VARIABLES = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -135,42 +131,3 @@ def steps_at(text: str, rates: Sequence[float]) -> tuple[str, ...]:
     if not rates:
         raise SpecError(f"{text!r} has a place for a rate. Name some: --rates 0.05,0.1.")
     return tuple(text.replace("{rate}", f"{rate:g}") for rate in rates)
-
-
-def usual_step(census: Census, specs: Sequence[TableSpec]) -> str:
-    """Targeted swapping by the variables that most tables by area show.
-
-    Raises:
-        SpecError: There are no areas between which places could be exchanged.
-    """
-    geography = census.schema.geography
-    if geography is None or len(geography.codes) < 2:
-        raise SpecError(
-            "The census has no areas between which places could be exchanged. Exchange answers:"
-            ' --step "attribute-swap ...".'
-        )
-    shown: dict[str, int] = {}
-    for spec in specs:
-        names = {axis.variable.name for axis in spec.axes}
-        if spec.of is Entity.PERSON and geography.name in names:
-            for name in names - {area.name for area in census.schema.geographies}:
-                shown[name] = shown.get(name, 0) + 1
-    frequent = sorted(shown, key=lambda name: (-shown[name], name))[:_RISK_VARIABLES]
-    coarsest = min(geography.plain_levels, key=lambda level: len(level.codes))
-    while frequent:
-        # Somewhere so many must be alike, or everybody would be at risk.
-        cube = census.tabulate(f"{geography.name}@{coarsest.name}-total", *map(_alone, frequent))
-        if true_values(cube).max(initial=0) >= AT_RISK_BELOW:
-            break
-        frequent.pop()
-    if not frequent:
-        raise SpecError(
-            "No table of the plan breaks persons down by areas and variables of which some are"
-            ' alike, so nothing follows about whom to swap. Say it: --step "targeted-swap ...".'
-        )
-    risk = ",".join(frequent)
-    return f"targeted-swap k={AT_RISK_BELOW} risk_variables={risk} farther=yes rate={{rate}}"
-
-
-def _alone(name: str) -> str:
-    return f"{name}-total"
