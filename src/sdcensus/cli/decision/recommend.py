@@ -141,6 +141,7 @@ def recommend(
     from sdcensus.session.census.census import open_store
     from sdcensus.session.recommend.files import check_folder, write_recommendation
     from sdcensus.session.recommend.recommendation import (
+        PLAN_FILE,
         POLICY_FILE,
         RecommendedProduct,
         read_given_policy,
@@ -165,7 +166,7 @@ def recommend(
         answer = None if asked is None else versions_of(recommendation, census, asked)
         written = () if out is None else write_recommendation(recommendation, store, out)
     if answer is None:
-        _show(output, recommendation, language)
+        _show(output, recommendation, store, language)
     else:
         _show_asked(output, answer, recommendation, language)
     for path in written:
@@ -173,6 +174,11 @@ def recommend(
         output.say(speak(f"recommend.show.{key}", language, path=str(path)))
     if out is not None:
         _show_next(output, store, out, policy or out / POLICY_FILE, language)
+        if recommendation.swapping is not None:
+            plan = typed(out / PLAN_FILE)
+            output.command(
+                f"sdcensus recommend {typed(store)} --swap-for {plan} --secret FILE --out FOLDER"
+            )
     if out is None and answer is None:
         output.say(f"\n{speak('recommend.show.write', language)}")
         kept = "" if policy is None else f" --policy {typed(policy)}"
@@ -197,7 +203,7 @@ def _show_next(output: Output, store: Path, out: Path, policy: Path, language: s
     output.command(f"sdcensus publish {typed(plan)} --secret FILE")
 
 
-def _show(output: Output, found: Recommendation, language: str | None) -> None:
+def _show(output: Output, found: Recommendation, store: Path, language: str | None) -> None:
     facts = found.facts
 
     def word(key: str, **values: Value) -> str:
@@ -253,6 +259,8 @@ def _show(output: Output, found: Recommendation, language: str | None) -> None:
         output.say(f"\n{word('swapping')}", style="bold")
         for line in found.swapping.lines:
             output.say(f"  {in_language(line, language)}")
+        options = " ".join(found.swapping.swap.options)
+        output.command(f"sdcensus swap {typed(store)} {options} --secret FILE --out STORE")
 
 
 def _show_noise(output: Output, found: Recommendation, language: str | None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -88,38 +89,25 @@ def show_lab(output: Output, report: LabReport) -> None:
         return speak(f"combined.lab.{key}", language, **values)
 
     output.say(word("title", n=report.tables), style="bold")
-    table = plain_table()
-    names = ("step", "touched", "level", "persons", "claims", "right", "share")
-    costs = ("distance", "hellinger", "combined")
-    for name in (*names, *costs):
-        table.add_column(
-            word(name), justify="left" if name in ("step", "level") else "right", overflow="fold"
-        )
-    before: str | None = None
-    for line in report.lines:
-        if not line.measured:
-            continue
-        first = line.change != before
-        if first and before is not None:
-            table.add_section()
-        before = line.change
-        head = [
-            line.change or word("none"),
-            share_text(line.touched_share, language) if line.change else "",
-        ]
-        cost = [
-            decimal_text(line.mean_distance, 3, language),
-            decimal_text(line.hellinger, 3, language),
-            share_text(line.combined, language),
-        ]
-        table.add_row(
-            *(head if first else ["", ""]),
-            line.level,
-            *(number_text(number, language) for number in (line.size, line.claims, line.right)),
-            share_text(line.share, language),
-            *(cost if first else [""] * len(cost)),
-        )
-    output.show(table)
+    measured = (line for line in report.lines if line.measured)
+    for change, lines in groupby(measured, key=lambda line: line.change):
+        own = list(lines)
+        output.say(f"\n{change or word('none')}", style="bold")
+        figures = {
+            "touched": share_text(own[0].touched_share, language) if change else None,
+            "distance": decimal_text(own[0].mean_distance, 3, language),
+            "hellinger": decimal_text(own[0].hellinger, 3, language),
+            "combined": share_text(own[0].combined, language),
+        }
+        output.say("; ".join(f"{word(name)}: {text}" for name, text in figures.items() if text))
+        table = plain_table()
+        for name in ("level", "persons", "claims", "right", "share"):
+            table.add_column(word(name), justify="left" if name == "level" else "right")
+        for line in own:
+            numbers = (number_text(number, language) for number in (line.size, line.claims))
+            right = number_text(line.right, language)
+            table.add_row(line.level, *numbers, right, share_text(line.share, language))
+        output.show(table)
     for sentence in report.findings:
         output.say(sentence)
     output.note(word("few", n=FEWEST_CLAIMS))

@@ -113,7 +113,7 @@ def smallest_swap(
             if (trial.touched or 0) < (search.smallest.touched or 0)
         ]
         milder = max(failed, key=lambda trial: trial.touched or 0, default=None)
-    return SwappedAttacks(limit, trials, milder, _contrast(laboratory, variables, progress))
+    return SwappedAttacks(limit, trials, milder, _contrast(laboratory, variables, levels, progress))
 
 
 def _next_attack(
@@ -257,22 +257,26 @@ def _untargeted(
 
 
 def _contrast(
-    laboratory: SwapLaboratory, variables: Sequence[str], progress: Progress
+    laboratory: SwapLaboratory,
+    variables: Sequence[str],
+    levels: Sequence[str],
+    progress: Progress,
 ) -> SwapTrial | None:
     """A change of answers, which helps where no exchange of places does."""
-    first, *others = variables
-    name = first.partition("@")[0]
-    plain = ",".join(others[:2])
-    for step in (
-        f"attribute-swap attributes={name} classes={plain} risk_variables={','.join(variables[:3])}"
-        " k=4 rate=0 farther=yes",
-        f"pram variables={name} stay=0.7",
-    ):
-        if "classes= " in step:
-            continue
+    names = [text.partition("@")[0] for text in variables]
+    rare = ",".join(variables)
+    # What fewest claims name is exchanged between those who are alike in what most of them do.
+    steps = [
+        f"attribute-swap attributes={name} classes={','.join(others[:2])} risk_variables={rare}"
+        f" k=4 levels={levels[0]} missing_match=yes rate=0 farther=yes"
+        for at, name in reversed(list(enumerate(names)))
+        if (others := [*variables[:at], *variables[at + 1 :]])
+    ]
+    for step in (*steps, f"pram variables={names[-1]} stay=0.7"):
         try:
+            laboratory.touched(step)
             progress(f"attacking {step}", 0.0)
             return laboratory.attack(step, progress)
-        except SpecError:  # the variable is not one of persons, or rules forbid it
+        except SpecError:  # the variable is not one of persons, or edit rules forbid it
             continue
     return None
