@@ -126,12 +126,14 @@ class Scores(Confidential):
         groups: The scores of those that claim groups of few persons, for each size.
         residents: The same beside those who live there, by level of area, where the tables were
             made of a store that was derived from the census.
+        of_derived: Whether they were.
     """
 
     attacks: tuple[AttackScore, ...]
     left_out: tuple[str, ...]
     groups: tuple[GroupScore, ...] = ()
     residents: tuple[ResidentScore, ...] = ()
+    of_derived: bool = False
 
     def __repr__(self) -> str:
         return f"<Scores of {len(self.attacks)} attacks: confidential>"
@@ -199,7 +201,7 @@ def score(
             check_line(wanted[0].name, derived, census)
         before = counted_cells(wanted, census, same_data=False, progress=progress)
         residents = score_residents(about_groups, there, before)
-    return Scores(scores, tuple(left_out), groups, residents)
+    return Scores(scores, tuple(left_out), groups, residents, derived is not None)
 
 
 def counted_cells(
