@@ -47,7 +47,7 @@ def _trials(report: LabReport) -> list[list[LabLine]]:
 
 def touched_plot(report: LabReport) -> Plot | None:
     """The largest share of right claims over the share of households that are touched."""
-    values = [
+    values: list[dict[str, Any]] = [
         {
             "touched": line.touched_share or 0.0,
             "worst": line.worst,

@@ -62,7 +62,9 @@ def known_steps(
     if not manifest.lineage:
         return ()
     reports: dict[str, KnownStep] = {}
-    beside = sorted(store.resolve().parent.glob(f"*/{REPORT_FILE}"))
+    near = store.resolve().parent
+    # Beside the store, or in the office's folder that stands there.
+    beside = [*sorted(near.glob(f"*/{REPORT_FILE}")), *sorted(near.glob(f"*/*/{REPORT_FILE}"))]
     for path in (*given, *beside):
         version, step = _read_report(path, needed=path in given)
         if step is not None:
@@ -73,7 +75,8 @@ def known_steps(
         if version not in reports:
             raise SpecError(
                 f"The records were changed by {derivation.method}, and its report"
-                f" ({REPORT_FILE}) is not in a folder beside {store}. Name it: --derivation FILE."
+                f" ({REPORT_FILE}) is not in a folder beside {store}, nor in the office's folder"
+                " there. Name it: --derivation FILE."
             )
         steps.append(reports[version])
     return tuple(steps)
