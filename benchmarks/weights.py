@@ -98,7 +98,7 @@ def measure(folder: Path, sizes: tuple[int, ...]) -> list[Line]:
             )
         )
         methods: list[tuple[PreTabularMethod, str]] = [
-            (PerturbationWeights(one_in=3, small="accept"), "perturbation weights"),
+            (PerturbationWeights(one_in=3, small_strata="accept"), "perturbation weights"),
             (SystematicSample(every=3), "every third household"),
         ]
         for method, name in methods:

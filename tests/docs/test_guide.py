@@ -43,8 +43,8 @@ FOLDER = {
     "store.md": "palm-cay",
     "tables.md": "palm-cay",
 }
-#: Pages with a test of their own, in which commands stay until somebody stops them.
-OWN_TEST = ("first-day.md",)
+#: Pages with a test of their own: in a folder of their own, or with commands that stay.
+OWN_TEST = ("before-counting.md", "first-day.md")
 #: What their stores are called.
 STORES = {"palm-cay": "palm.store", "vectors": "vectors.store"}
 #: Pages that begin without a secret and without a store.

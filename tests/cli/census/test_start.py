@@ -114,6 +114,13 @@ def test_a_store_is_a_beginning_too(run: Run, tmp_path: Path) -> None:
     assert not (tmp_path / "other.secret").exists()
 
 
+def test_a_programme_is_told_of_swapping_before_it_is_published(run: Run, tmp_path: Path) -> None:
+    write_census(tmp_path / "censo")
+    answer = run("start", tmp_path / "censo", "--for", "programme", "--yes", "-l", "es")
+    assert answer.code == 0, answer.err
+    assert "sdcensus swap STORE --risk-variables" in " ".join(answer.out.split())
+
+
 def test_questions_are_asked_in_order(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

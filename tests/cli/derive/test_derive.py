@@ -180,8 +180,8 @@ def test_a_store_of_drawn_weights_shows_no_records_and_the_remedy_works(
     asked = ["perturbation-weights", hamlet.store, "--one-in", 3, "--secret", hamlet.secret]
     refused = run("derive", *asked, "--out", out)
     assert refused.code != 0
-    assert "--small accept" in refused.err
-    assert run("derive", *asked, "--out", out, "--small", "accept").code == 0
+    assert "--small-strata accept" in refused.err
+    assert run("derive", *asked, "--out", out, "--small-strata", "accept").code == 0
     table = ["tabulate", out, "--by", "sex", "--show", "--confidential"]
     refused = run(*table)
     assert refused.code != 0

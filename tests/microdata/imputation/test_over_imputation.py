@@ -205,8 +205,8 @@ def test_every_setting_changes_the_result(tmp_path: Path) -> None:
         {"where": "age > 4"},
         {"risk": ("age", "rooms")},
         {"risk": ("age", "rooms"), "k": 30},
-        {"within": ("total",)},
-        {"within": ("region", "total")},
+        {"donor_areas": ("total",)},
+        {"donor_areas": ("region", "total")},
         {"agree": 0, "match": ("rooms", "age", "tenure", "kind")},
         {"blank": ("sex", "age"), "match": ("tenure",)},
         {"uses": 3, "match": ("rooms", "age", "tenure", "kind")},
@@ -309,7 +309,7 @@ def test_what_is_wrong_is_said(tmp_path: Path, settings: dict[str, Any], words: 
 
 def test_unknown_names_are_said_with_those_that_there_are(tmp_path: Path) -> None:
     store = settlement(tmp_path / "a", 1)
-    for wrong in ({"blank": "sexx"}, {"match": "agee"}, {"match": "age@x"}, {"within": "x"}):
+    for wrong in ({"blank": "sexx"}, {"match": "agee"}, {"match": "age@x"}, {"donor_areas": "x"}):
         said = {"blank": "sex", "rate": 0.1, "match": "age", **wrong}
         with pytest.raises(UnknownName):
             prepared(store, "over-imputation", said, secret=SECRET).run()
@@ -327,8 +327,8 @@ def test_a_census_without_areas_has_one_place(tmp_path: Path) -> None:
     changes = BASE.derive(store, draws(), no_progress)
     assert donors_of(changes)
     assert {str(line[2]) for line in changes.facts[1].rows} == {"the whole country"}
-    with pytest.raises(SpecError, match="--within total"):
-        replace(BASE, within=("district",)).derive(store, draws(), no_progress)
+    with pytest.raises(SpecError, match="--donor-areas total"):
+        replace(BASE, donor_areas=("district",)).derive(store, draws(), no_progress)
 
 
 def test_what_is_foreseen_holds(tmp_path: Path) -> None:

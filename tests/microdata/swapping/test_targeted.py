@@ -351,15 +351,15 @@ def test_given_risks_take_the_place_of_counts(tmp_path: Path) -> None:
     held = number >= 0
     np.maximum.at(largest, number[held], store.raw(P, "risk.value")[held])
     for threshold in (0.9, 0.97):
-        changes = changes_of(store, risks=("risk",), threshold=threshold, rate=0.0, farther=True)
+        changes = changes_of(store, risks=("risk",), risk_above=threshold, rate=0.0, farther=True)
         risky = set(units.digests[largest > threshold * 1000].tolist())
         begun = {pair[0] for pair in pairs_of(changes)}
         assert begun <= risky
         assert begun | {pair[1] for pair in pairs_of(changes)} >= risky
     with pytest.raises(SpecError, match="2 variables of risk are named for 3 levels"):
-        changes_of(store, risks=("risk", "risk"), threshold=0.9)
+        changes_of(store, risks=("risk", "risk"), risk_above=0.9)
     with pytest.raises(SpecError, match="is no amount"):
-        changes_of(store, risks=("sex",), threshold=0.9)
+        changes_of(store, risks=("sex",), risk_above=0.9)
 
 
 @pytest.mark.parametrize(

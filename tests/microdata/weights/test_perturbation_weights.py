@@ -92,7 +92,7 @@ def test_totals_are_kept_on_average_with_the_stated_variance(
     store: CensusStore, settings: dict[str, Any], factor: float
 ) -> None:
     """methods.md 8.6: E[w] = 1 and Var(cell) = 1.6 times the sum of p_k c_k over strata."""
-    method = PerturbationWeights(small="accept", **settings)
+    method = PerturbationWeights(small_strata="accept", **settings)
     strata = method.strata(store)
     tenure = store.raw(H, "tenure")
     true = np.bincount(tenure, minlength=3)[:3]
@@ -119,14 +119,14 @@ def test_thresholds_are_whole_numbers_with_mean_one() -> None:
         drawn = drawn_weights(words, np.zeros(60, np.uint32), unit, np.array(parts))
         assert drawn.sum() == 60
         assert [int((drawn == weight).sum()) for weight in (0, 2, 3)] == [10 * n for n in parts]
-    method = PerturbationWeights(one_in=1, level="total", small="accept")
+    method = PerturbationWeights(one_in=1, level="total", small_strata="accept")
     for one_in in (1, 1.5, 3, 10**6):
         chance = replace(method, one_in=one_in)._chance(7)
         assert (chance.numerator << 64) // (chance.denominator * 5) * 5 < 1 << 64
 
 
 def test_every_member_has_the_weight_of_its_household(store: CensusStore) -> None:
-    method = PerturbationWeights(one_in=2, small="accept")
+    method = PerturbationWeights(one_in=2, small_strata="accept")
     out = view(store, method)
     own, persons = weights(out, H), weights(out, P)
     assert set(own.values()) == {0, 1, 2, 3}
@@ -154,7 +154,7 @@ def test_every_member_has_the_weight_of_its_household(store: CensusStore) -> Non
 
 
 def test_tables_of_weights_are_additive_and_agree(store: CensusStore) -> None:
-    method = PerturbationWeights(one_in=2, small="accept")
+    method = PerturbationWeights(one_in=2, small_strata="accept")
     census = Census(view(store, method).schema, view(store, method))
     both = dense(census.tabulate("area", "tenure", of="households", measure="weighted"))
     areas = dense(census.tabulate("area", of="households", measure="weighted"))
@@ -173,7 +173,7 @@ def test_weights_that_there_are_are_multiplied_exactly(tmp_path: Path, held_by: 
     units[held_by] = replace(units[held_by], values={**units[held_by].values, "w": values})
     schema = replace(schema, variables=(*schema.variables, variable))
     store = write_store(tmp_path / "a", schema, units, secret_id=SECRET.id)
-    method = PerturbationWeights(one_in=2, small="accept")
+    method = PerturbationWeights(one_in=2, small_strata="accept")
     out = view(store, method)
     strata = method.strata(store)
     factor = dict(
@@ -196,11 +196,11 @@ def test_weights_that_become_too_large_are_refused(tmp_path: Path) -> None:
     schema = replace(schema, variables=(*schema.variables, variable))
     store = write_store(tmp_path / "a", schema, units, secret_id=SECRET.id)
     with pytest.raises(SpecError, match="fewer decimals"):
-        PerturbationWeights(one_in=1, small="accept").derive(store, draws(1), no_progress)
+        PerturbationWeights(one_in=1, small_strata="accept").derive(store, draws(1), no_progress)
 
 
 @pytest.mark.parametrize(
-    "method", [PerturbationWeights(one_in=2, small="accept"), SystematicSample(every=3)]
+    "method", [PerturbationWeights(one_in=2, small_strata="accept"), SystematicSample(every=3)]
 )
 def test_the_order_of_records_does_not_matter(tmp_path: Path, method: Method) -> None:
     stores = [settlement(tmp_path / name, 5, shuffled=s) for name, s in (("a", None), ("b", 9))]
@@ -210,7 +210,7 @@ def test_the_order_of_records_does_not_matter(tmp_path: Path, method: Method) ->
 
 
 def test_every_setting_changes_the_result(store: CensusStore) -> None:
-    base = PerturbationWeights(changed=2, small="accept")
+    base = PerturbationWeights(changed=2, small_strata="accept")
     plain = by_identity(view(store, base))
     for settings in (
         {"changed": 3},
@@ -221,8 +221,8 @@ def test_every_setting_changes_the_result(store: CensusStore) -> None:
         {"weights": "0,1,3"},
     ):
         assert by_identity(view(store, replace(base, **settings))) != plain, settings
-    with pytest.raises(SpecError, match="--small accept"):
-        view(store, replace(base, small="refuse"))
+    with pytest.raises(SpecError, match="--small-strata accept"):
+        view(store, replace(base, small_strata="refuse"))
 
 
 def test_weights_on_weights_are_drawn_anew(store: CensusStore) -> None:
@@ -237,7 +237,7 @@ def test_weights_on_weights_are_drawn_anew(store: CensusStore) -> None:
 
 
 def test_facts_say_what_is_expected_and_what_was_drawn(store: CensusStore) -> None:
-    method = PerturbationWeights(changed=2, small="accept")
+    method = PerturbationWeights(changed=2, small_strata="accept")
     changes = method.derive(store, draws(1), no_progress)
     strata, errors = changes.facts
     drawn = method.drawn(store, method.strata(store), draws(1))
@@ -248,7 +248,9 @@ def test_facts_say_what_is_expected_and_what_was_drawn(store: CensusStore) -> No
     foreseen = method.foresee(store, draws(1), no_progress)
     assert [row[:4] for row in foreseen[0].rows] == [row[:4] for row in strata.rows]
     assert foreseen[1].rows == errors.rows
-    exact = PerturbationWeights(one_in=4, small="accept").foresee(store, None, no_progress)[1]
+    exact = PerturbationWeights(one_in=4, small_strata="accept").foresee(store, None, no_progress)[
+        1
+    ]
     assert exact.rows[1] == (100, round(math.sqrt(1.6 * 100 / 4), 2), round(math.sqrt(0.4) / 10, 4))
 
 

@@ -23,13 +23,14 @@ from sdcensus.session.derive.effects import REPETITIONS
 from sdcensus.session.derive.questions import standing_for_all
 from sdcensus.session.derive.step import Step
 from sdcensus.store.census_store import CensusStore
+from sdcensus.store.manifest import value_column
 from sdcensus.testing.island import DISTRICT_OF, SECRET, island_store
 from sdcensus.utility.evaluation import Stage
 from tests.hamlet import write_hamlet
 from tests.microdata.settlement import by_identity, dense, settlement
 from tests.session.derive.toy_swap import toy_step
 
-P, D = Entity.PERSON, Entity.DWELLING
+P, D, H = Entity.PERSON, Entity.DWELLING, Entity.HOUSEHOLD
 
 
 def effects_of(step: Step, derived: DerivedRecords | None = None, **asked: object) -> Effects:
@@ -83,6 +84,18 @@ def test_persons_follow_what_moves_them(tmp_path: Path) -> None:
     assert finest.persons == store.rows(P)
     assert 0 < moved[P] < store.rows(P)
     assert [table.spec.of for table in effects.tables] == [P, D]
+
+
+def test_households_that_move_to_other_dwellings_are_counted_as_movers(tmp_path: Path) -> None:
+    store = settlement(tmp_path / "a", 4)
+    step = prepared(store, "random-swap", {"rate": 0.2, "members": ("sex",)}, secret=SECRET)
+    effects = effects_of(step, tables=("area,sex",))
+    before, after = by_identity(store), by_identity(step.trial().store)
+    moved = Counter(who[0] for who in before if before[who]["area"] != after[who]["area"])
+    finest, country = effects.area_levels[0], effects.area_levels[-1]
+    assert (finest.entity, finest.changed, finest.persons_changed) == (H, moved[H], moved[P])
+    assert moved[H] > 0 == moved[D]
+    assert (country.level, country.changed) == ("", 0)
 
 
 def test_stages_are_the_tables_of_the_store_and_what_is_published_of_it(tmp_path: Path) -> None:
@@ -168,7 +181,9 @@ def test_weights_of_a_method_are_what_the_tables_count(tmp_path: Path) -> None:
     assert effects.weights == (old.name,)
     total = effects.tables[0].evaluation.stages
     sums = {each.stage: each.maximum for each in total if each.margins}
-    assert sums[Stage.ORIGINAL] == store.rows(P)
+    # What the method multiplies is what it is measured by.
+    earlier = store.raw(P, value_column(old.name)).sum() / 10**old.decimals
+    assert sums[Stage.ORIGINAL] == round(earlier)
     assert sums[Stage.SWAPPED] == weight.sum()
 
 

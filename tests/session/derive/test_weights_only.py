@@ -27,7 +27,7 @@ from sdcensus.testing.island import SECRET
 from tests.hamlet import Hamlet, write_hamlet
 from tests.microdata.settlement import dense
 
-WEIGHTS = {"one_in": 3, "small": "accept"}
+WEIGHTS = {"one_in": 3, "small_strata": "accept"}
 SAYS = "drawn to protect it"
 STORES = ("perturbation-weights.store", "systematic-sample.store")
 

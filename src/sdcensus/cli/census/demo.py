@@ -278,6 +278,7 @@ def next_commands(made: Demonstration, called: str = "sdcensus") -> list[str]:
         f"{protect} --strength strong --out {published}",
         f"{called} recommend {store}",
         f"{called} describe {typed(made.folder / 'swapped.store')}",
+        f"{called} swap {store} --risk-variables sex,age@five_year --secret {secret} --plan",
         f"{called} assess {store} --by ed@parish,sex,religion --secret {secret}",
         f"{called} plan check {plan} --secret {secret}",
         f"{called} verify {typed(made.folder / 'national')}",

@@ -23,7 +23,7 @@ EXAMPLES = examples(
     "sdcensus attack published/ --max-deviation 3",
     "sdcensus attack published/ --attacks gaps,averaging --limit 0.8 --out found.json",
     "sdcensus attack published/ --score census.store --confidential",
-    "sdcensus attack published/ --score census.store --score-derived swapped.store --confidential",
+    "sdcensus attack out/ --score c.store --score-derived d.store --confidential",
     "sdcensus attack http://127.0.0.1:8080 --areas parish --tables 276",
     "sdcensus attack census.store --policy policy.toml --plan plan.toml",
 )

@@ -13,7 +13,7 @@ from sdcensus.cli.shared.run import all_or_nothing
 
 EXAMPLES = examples(
     'sdcensus claim plan.toml --table age_by_area --cell "ed=12,age=47" --out answers',
-    'sdcensus claim published/ --plan plan.toml --table 7 --cell "ed=12" --out answers -l es',
+    'sdcensus claim out/ --plan p.toml --table 7 --cell "ed=12" --out answers -l es',
 )
 
 

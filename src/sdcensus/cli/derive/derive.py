@@ -25,12 +25,14 @@ _VALUES = {
     ValueKind.TABLES: "ed,sex",
     ValueKind.CONDITION: '"ed == 9"',
 }
+#: The same for lists that are more than names of variables.
+_LISTS = {"move": "ed=0.05"}
 
 
 def _example(method: Declaration) -> str:
     """A line with what a method cannot do without."""
     needed = [
-        as_option(parameter.name, _VALUES.get(parameter.kind, "name"))
+        as_option(parameter.name, _LISTS.get(parameter.name) or _VALUES.get(parameter.kind, "name"))
         for parameter in method.takes
         if parameter.required
     ]

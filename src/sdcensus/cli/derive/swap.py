@@ -16,9 +16,9 @@ SWAP = Family(
     },
 )
 EXAMPLES = examples(
-    "sdcensus swap census.store --rate 0.05 --plan",
-    "sdcensus swap census.store --rate 0.05 --out swapped.store",
-    "sdcensus swap census.store --how random --rate 0.1 --out swapped.store",
+    "sdcensus swap c.store --risk-variables sex,age --rate 0.05 --plan",
+    "sdcensus swap c.store --risk-variables sex,age --rate 0.05 --out swapped.store",
+    "sdcensus swap c.store --how random --rate 0.1 --out swapped.store",
 )
 swap = family_command(
     SWAP,

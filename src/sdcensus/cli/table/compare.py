@@ -42,8 +42,8 @@ EXAMPLES = examples(
     "sdcensus compare census.store --by age,sex,ed --ways 2,3 --out study",
     "sdcensus compare census.store --table ed,sex --table age --out study",
     "sdcensus compare census.store --by ed,sex --method light-touch --out study",
-    "sdcensus compare census.store --by ed,sex --method 'systematic-sample | cell-key' --out study",
-    "sdcensus compare census.store --by ed,sex --grid 'max_deviation=3,4 variance=1,2' --out study",
+    "sdcensus compare c.store --by ed --method 'systematic-sample | cell-key' --out s",
+    "sdcensus compare c.store --by ed --grid 'max_deviation=3,4 variance=1,2' --out s",
     "sdcensus compare census.store --study ons --secret office.secret --out study",
     "sdcensus compare census.store --tables tables.txt --lookups hashed --out study",
 )

@@ -77,8 +77,8 @@ def areas_of(schema: Schema, unit: Entity, names: Sequence[str]) -> tuple[Level 
         wrong = [name for name in names if name != WHOLE]
         if wrong:
             raise SpecError(
-                f"--within: {unit.plural} have no areas, so there is no level {wrong[0]!r}. Say"
-                f" --within {WHOLE}, or leave it out."
+                f"--donor-areas: {unit.plural} have no areas, so there is no level {wrong[0]!r}."
+                f" Say --donor-areas {WHOLE}, or leave it out."
             )
         return (None,)
     if not names:

@@ -80,7 +80,7 @@ class OverImputation:
         where: Which records may be chosen.
         risk: Rare combinations of these are chosen first.
         k: What rare means.
-        within: The levels of areas in which donors are looked for, in this order.
+        donor_areas: The levels of areas in which donors are looked for, in this order.
         agree: How many of the matching variables must agree, the first ones.
         uses: How often a donor may give.
         skip_imputed: Whether records with an imputed value of a blanked variable give nothing.
@@ -92,7 +92,7 @@ class OverImputation:
     where: str = ""
     risk: tuple[str, ...] = ()
     k: int = USUAL_K
-    within: tuple[str, ...] = ()
+    donor_areas: tuple[str, ...] = ()
     agree: int = 1
     uses: int = 1
     skip_imputed: bool = False
@@ -106,11 +106,12 @@ class OverImputation:
         Parameter(
             "match",
             ValueKind.VARIABLES,
-            "Variables that a donor should agree on, the most important first: sex,age@ten_year",
+            "Variables that a donor should agree on, the most important first, such as"
+            " sex,age@ten_year.",
             required=True,
         ),
         Parameter(
-            "within",
+            "donor_areas",
             ValueKind.VARIABLES,
             "Levels of areas in which donors are looked for, in this order, total for the country;"
             " all levels from the finest on if not given.",
@@ -187,7 +188,7 @@ class OverImputation:
                 f"--agree {self.agree} asks for more variables than --match names. Say at most"
                 f" {len(match)}."
             )
-        areas = areas_of(schema, unit, self.within)
+        areas = areas_of(schema, unit, self.donor_areas)
         progress("choosing records", 0.0)
         step = earlier_steps(records, IMPUTING)
         selection = selection_of(

@@ -48,7 +48,8 @@ SELECTION_PARAMETERS = (
     Parameter(
         "k",
         ValueKind.WHOLE,
-        f"A combination that fewer records have than this is rare; {USUAL_K} if not given.",
+        "A combination that fewer records have than this is rare.",
+        default=USUAL_K,
         least=1,
         needs=("risk",),
     ),

@@ -114,13 +114,11 @@ class Pram:
             "change_missing",
             ValueKind.YES,
             "Missing values change as well. Without it they stay, and no value becomes missing.",
-            default=False,
         ),
         Parameter(
             "invariant",
             ValueKind.YES,
             "Make the matrix invariant: totals stay as they are, in expectation.",
-            default=False,
         ),
         Parameter(
             "alpha",
@@ -135,7 +133,6 @@ class Pram:
             ValueKind.YES,
             "Everybody may know the matrix: it is written beside the store, for analysts. Without"
             " it, it stays in the office.",
-            default=False,
         ),
         Parameter(
             "publish_frequencies",

@@ -81,11 +81,11 @@ _TAKES = (
         ValueKind.VARIABLES,
         "Amounts of the store that are the risk, one for each level from coarse to fine, or one for"
         " the finest; instead of risk variables.",
-        needs=("threshold",),
+        needs=("risk_above",),
         excludes=("risk_variables",),
     ),
     Parameter(
-        "threshold",
+        "risk_above",
         ValueKind.NUMBER,
         "At risk is who has a larger given risk.",
         needs=("risks",),
@@ -95,7 +95,8 @@ _TAKES = (
         "profiles",
         ValueKind.LISTS,
         "In what partners are alike, tried in this order: size,tenure or size~1 (differs by at most"
-        " one); else the number of persons.",
+        " one).",
+        default=(PERSONS,),
     ),
     Parameter(
         "rate",
@@ -131,7 +132,7 @@ class TargetedSwap:
     risk_variables: tuple[str, ...] = ()
     k: int = 3
     risks: tuple[str, ...] = ()
-    threshold: float = 0.0
+    risk_above: float = 0.0
     levels: tuple[str, ...] = ()
     profiles: tuple[str, ...] = (PERSONS,)
     rate: float = 0.05
@@ -248,7 +249,7 @@ class TargetedSwap:
 
     def _risk(self, units: UnitTable, levels: AreaLevels) -> UnitRisk:
         if self.risks:
-            return given_risk(units, levels, self.risks, self.threshold)
+            return given_risk(units, levels, self.risks, self.risk_above)
         if self.risk_variables:
             return risk_by_rarity(units, levels, self.risk_variables, self.k)
         return without_risk(units)

@@ -36,7 +36,7 @@ _SIZES = (10, 100, 1_000, 10_000, 100_000)
 _MOST_STRATA_NAMED = 3
 
 STRATUM_PARAMETERS = (
-    Parameter("of", ValueKind.UNITS, "The units that are weighed; households if not given."),
+    Parameter("of", ValueKind.UNITS, "The units that are weighed.", default="households"),
     Parameter(
         "level",
         ValueKind.TEXT,
@@ -61,8 +61,8 @@ class PerturbationWeights:
         level: The level of areas of the strata; ``total`` for none, the finest if not given.
         sizes: The classes of sizes of the strata.
         weights: Which weights there are.
-        small: What is done about strata in which less than one unit would be changed, or more than
-            there are.
+        small_strata: What is done about strata in which less than one unit would be changed, or
+            more than there are.
     """
 
     one_in: float | None = None
@@ -71,7 +71,7 @@ class PerturbationWeights:
     level: str = ""
     sizes: str = ""
     weights: str = "0,1,2,3"
-    small: str = "refuse"
+    small_strata: str = "refuse"
 
     name: ClassVar[str] = "perturbation-weights"
     version: ClassVar[int] = 1
@@ -104,7 +104,7 @@ class PerturbationWeights:
             default="0,1,2,3",
         ),
         Parameter(
-            "small",
+            "small_strata",
             ValueKind.WORD,
             "Strata that are too small for what is asked: refuse, or accept (fewer are changed, or"
             " all of them).",
@@ -165,7 +165,7 @@ class PerturbationWeights:
         if self.changed is not None and self.changed <= 0:
             raise SpecError("--changed should be above 0, such as 2.")
         strata = strata_of(records, unit, self.level, self.sizes)
-        if self.small == "refuse":
+        if self.small_strata == "refuse":
             self._refuse_small(records, strata)
         return strata
 
@@ -214,7 +214,7 @@ class PerturbationWeights:
             f"{small.size:,} strata have fewer than {least} {strata.unit.plural}, which {option}"
             f" {asked:g} asks for, such as {', '.join(named) or 'the whole country'}. Take larger"
             f" areas (--level, or --level {WHOLE}), fewer classes (--sizes 1,2,3+) or a smaller"
-            f" {option}; or say --small accept: then"
+            f" {option}; or say --small-strata accept: then"
             + (
                 " all households of such strata are changed."
                 if self.one_in is None

@@ -58,7 +58,8 @@ _MADE_BY = "sdcensus demo"
 #: A new demonstration has a new secret: what was published with the old one does not go with it.
 _OURS = frozenset(
     {
-        *(COUNTRY, SECRET, SERVER_SECRET, STORE, SWAPPED, MARK, PUBLISHED, OFFICE, SERVER_STATE),
+        *(COUNTRY, SECRET, SERVER_SECRET, STORE, MARK, PUBLISHED, OFFICE, SERVER_STATE),
+        *(SWAPPED, f"{SWAPPED}.office"),
         *(NATIONAL_PLAN_FILE, NATIONAL_FOLDER, PLAN_FILE, EU_FOLDER, POLICY_FILE, NOISE_FILE),
     }
 )

@@ -71,7 +71,6 @@ def swap_demonstration(
 ) -> DemoSwapping | str:
     """Make a swapped store beside the store; what stands against it where that cannot be."""
     began = time.perf_counter()
-    office = made.folder / OFFICE / "swapped"
     census = open_store(made.store)
     # Who works where he lives, or was born there, does so after a move as well.
     followed = tuple(second.variable.name for second in second_geographies(census.schema))
@@ -82,7 +81,6 @@ def swap_demonstration(
             "targeted-swap",
             PARAMETERS | ({"rederive": followed} if followed else {}),
             secret=made.secret,
-            office=office,
             progress=progress,
         )
     except SpecError as error:  # a country of a few households has no partners for them
@@ -98,7 +96,7 @@ def swap_demonstration(
     _write_comparison(before, after, published, comparison)
     return DemoSwapping(
         report.store,
-        office,
+        report.office,
         before,
         after,
         published,

@@ -108,7 +108,7 @@ class _Lens(Confidential):
 
     def combined(self, spec: TableSpec) -> tuple[LevelRisk, ...]:
         """What small published values say by the step and the perturbation together."""
-        if self.weighted:
+        if self.weighted or spec.measure is Measure.WEIGHTED:
             return ()
         method = self.questions.method(self.after, spec.of, self.secret)
         return combined_levels(self.before.store, self.after.store, spec, method.noise)
@@ -138,8 +138,13 @@ def measured_effects(
     view = DerivedView(derived, step.derivation)
     touched = Touched(derived, view)
     lens = _lens(step, view, touched, questions, secret)
-    specs = [table_of(text, schema) for text in table_texts(questions, schema, changes.codes)]
-    pairs = [association_of(text, schema) for text in questions.associations]
+    specs = [
+        table_of(text, schema, weighing=lens.weighted)
+        for text in table_texts(questions, schema, changes.codes)
+    ]
+    pairs = [
+        association_of(text, schema, weighing=lens.weighted) for text in questions.associations
+    ]
     repeated, repetitions = _repeated(step, derived, lens, specs, progress)
     gone = {entity: int(mask.sum()) for entity, mask in derived.gone.items() if mask.any()}
     area = schema.geography

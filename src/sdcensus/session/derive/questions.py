@@ -72,21 +72,24 @@ def counted_unit(schema: Schema) -> Entity:
     return Entity.PERSON if Entity.PERSON in kinds else kinds[-1]
 
 
-def measure_of(schema: Schema, of: Entity) -> Measure:
-    """How units of a census are counted: as it says, else by their weights if they have any."""
-    if schema.census.measure is not None:
-        return schema.census.measure
-    return Measure.COUNT if schema.weight(of) is None else Measure.WEIGHTED
+def measure_of(schema: Schema, of: Entity, *, weighing: bool) -> Measure:
+    """How units are counted: as the census says, else as records.
+
+    A method that changes weights is measured by the weights that it found.
+    """
+    if weighing and schema.weight(of) is not None:
+        return Measure.WEIGHTED
+    return schema.census.measure or Measure.COUNT
 
 
-def table_of(text: str, schema: Schema) -> TableSpec:
+def table_of(text: str, schema: Schema, *, weighing: bool = False) -> TableSpec:
     """A table that is written as ``ed@parish,sex``, or as ``households: ed,tenure``."""
     units, colon, axes = text.rpartition(":")
     of = Entity.parse(units.strip()) if colon else counted_unit(schema)
     by = [axis.strip() for axis in axes.split(",") if axis.strip()]
     if not by:
         raise SpecError(f"{text!r} names no table. Name its axes, such as --table ed@parish,sex.")
-    spec = TableSpec.build(schema, by, of=of, measure=measure_of(schema, of))
+    spec = TableSpec.build(schema, by, of=of, measure=measure_of(schema, of, weighing=weighing))
     if spec.cells > MOST_CELLS:
         raise SpecError(
             f"{spec.title}: {spec.cells:,} cells are too many to be measured whole. Take fewer axes"
@@ -95,7 +98,7 @@ def table_of(text: str, schema: Schema) -> TableSpec:
     return spec
 
 
-def association_of(text: str, schema: Schema) -> TableSpec:
+def association_of(text: str, schema: Schema, *, weighing: bool = False) -> TableSpec:
     """The two-way table of an association that is written as ``sex,tenure``."""
     if text.count(",") != 1:
         raise SpecError(
@@ -105,7 +108,7 @@ def association_of(text: str, schema: Schema) -> TableSpec:
     _, _, axes = text.rpartition(":")
     if len({axis.partition("@")[0].strip() for axis in axes.split(",")}) < 2:
         raise SpecError(f"An association has two different variables, and not {text!r}.")
-    return table_of(text, schema)
+    return table_of(text, schema, weighing=weighing)
 
 
 def standing_for_all(schema: Schema, changed: Collection[str]) -> tuple[str, ...]:

@@ -83,26 +83,38 @@ class Touched(Confidential):
         """Whom each changed variable protects: level by level, areas first, the country after."""
         schema, codes = self.store.schema, self.derived.changes.codes
         area = schema.geography
-        names = sorted(codes, key=lambda name: area is None or name != area.name)
-        for name in names:
+        movers = self._movers()
+        if area is not None and movers is not None:
+            before, after = self.before(movers, area), self.after(movers, area)
+            for level in area.plain_levels:
+                group = level.group_array
+                yield self._level(area, level.name, group[before] != group[after], movers)
+            yield self._level(area, "", np.zeros(before.size, dtype=bool), movers)
+        for name in sorted(set(codes) - ({area.name} if area is not None else set())):
             variable = schema.variable(name)
             before, after = self.before(variable.entity, variable), self.after_own(variable)
-            is_area = area is not None and name == area.name
             for level in variable.plain_levels:
                 group = level.group_array
-                changed = group[before] != group[after]
-                yield self._level(variable, level.name, is_area, changed)
-            if is_area:
-                yield self._level(variable, "", True, np.zeros(before.size, dtype=bool))
+                yield self._level(variable, level.name, group[before] != group[after])
         for variable, changed in self.weights():
-            yield self._level(variable, variable.name, False, changed)
+            yield self._level(variable, variable.name, changed)
+
+    def _movers(self) -> Entity | None:
+        """The kind of unit that has another place: with an area of its own, or held by others."""
+        area, changes = self.store.schema.geography, self.derived.changes
+        if area is not None and area.name in changes.codes:
+            return area.entity
+        kinds = [entity for entity, _ in changes.links]
+        return kinds[0] if kinds else None
 
     def after_own(self, variable: Variable) -> Integers:
         """The codes of a variable on its own units, in the order of the first store."""
         return self.derived.column(variable.entity, variable.name)
 
-    def _level(self, variable: Variable, level: str, area: bool, changed: Mask) -> LevelChange:
-        entity = variable.entity
+    def _level(
+        self, variable: Variable, level: str, changed: Mask, movers: Entity | None = None
+    ) -> LevelChange:
+        entity = movers or variable.entity
         stays = ~self.derived.gone[entity]
         persons = moved = None
         if entity is not Entity.PERSON and Entity.PERSON in self.store.schema.top_down:
@@ -113,7 +125,7 @@ class Touched(Confidential):
             variable=variable.name,
             label=variable.label,
             level=level,
-            area=area,
+            area=movers is not None,
             entity=entity,
             units=int(stays.sum()),
             changed=int((changed & stays).sum()),

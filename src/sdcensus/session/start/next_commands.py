@@ -103,6 +103,8 @@ def _to_published(road: Road, answers: Answers | None) -> Iterator[NextStep]:
     plan, secret = _full(road.plan), _full(road.secret)
     published = _full(road.published)
     if not road.is_published:
+        if answers is not None and StartProduct.PROGRAMME in answers.products:
+            yield NextStep(sentence("start.next.swap"))
         yield NextStep(
             sentence("start.next.read"),
             (
