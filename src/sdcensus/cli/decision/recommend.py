@@ -32,7 +32,7 @@ EXAMPLES = examples(
     "sdcensus recommend census.store",
     "sdcensus recommend census.store --product report,builder --out advice",
     "sdcensus recommend census.store --for ed,age,ethnicity,religion",
-    "sdcensus recommend census.store --swap-for eu-plan.toml --secret s --out lab",
+    "sdcensus recommend census.store --swap-for eu-plan.toml --secret office.secret",
 )
 
 
