@@ -141,7 +141,6 @@ def recommend(
     from sdcensus.session.census.census import open_store
     from sdcensus.session.recommend.files import check_folder, write_recommendation
     from sdcensus.session.recommend.recommendation import (
-        PLAN_FILE,
         POLICY_FILE,
         RecommendedProduct,
         read_given_policy,
@@ -173,12 +172,7 @@ def recommend(
         key = "private" if path.suffix == ".csv" else "wrote"
         output.say(speak(f"recommend.show.{key}", language, path=str(path)))
     if out is not None:
-        _show_next(output, store, out, policy or out / POLICY_FILE, language)
-        if recommendation.swapping is not None:
-            plan = typed(out / PLAN_FILE)
-            output.command(
-                f"sdcensus recommend {typed(store)} --swap-for {plan} --secret FILE --out FOLDER"
-            )
+        _show_next(output, store, out, policy or out / POLICY_FILE, recommendation, language)
     if out is None and answer is None:
         output.say(f"\n{speak('recommend.show.write', language)}")
         kept = "" if policy is None else f" --policy {typed(policy)}"
@@ -188,7 +182,14 @@ def recommend(
     output.note(speak("recommend.show.office", language))
 
 
-def _show_next(output: Output, store: Path, out: Path, policy: Path, language: str | None) -> None:
+def _show_next(
+    output: Output,
+    store: Path,
+    out: Path,
+    policy: Path,
+    found: Recommendation,
+    language: str | None,
+) -> None:
     """The checks that pass, and what comes then."""
     from sdcensus.session.recommend.recommendation import PLAN_FILE
 
@@ -201,6 +202,10 @@ def _show_next(output: Output, store: Path, out: Path, policy: Path, language: s
         " --secret FILE --check"
     )
     output.command(f"sdcensus publish {typed(plan)} --secret FILE")
+    if found.swapping is not None:
+        output.command(
+            f"sdcensus recommend {typed(store)} --swap-for {typed(plan)} --secret FILE --out FOLDER"
+        )
 
 
 def _show(output: Output, found: Recommendation, store: Path, language: str | None) -> None:
