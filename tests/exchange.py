@@ -144,7 +144,7 @@ def exchange_step(store: CensusStore, *, rate: float, within: bool = False) -> S
         secret_id=SECRET.id,
     )
     draws = Draws(SECRET.sub_key(Purpose.SWAP, version))
-    return Step(store, Exchange(rate=rate, within=within), draws, derivation)
+    return Step(store, Exchange(rate=rate, within=within), draws, derivation, "work")
 
 
 def write_exchange(

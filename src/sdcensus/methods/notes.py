@@ -15,6 +15,7 @@ import numpy.typing as npt
 from sdcensus.model.cube.constraints import nests
 from sdcensus.model.cube.layout import mixed_radix
 from sdcensus.model.published.claims import Claims
+from sdcensus.model.published.record_changes import notes_of_lineage
 from sdcensus.model.published.table import AnyTable, Mark, Table, marks_in
 from sdcensus.model.quantities import number_text
 from sdcensus.model.spec.axis import Axis, AxisCode, Block
@@ -52,15 +53,18 @@ class Example:
         return sum(value for _, value in self.parts)
 
 
-def notes_for(table: AnyTable, claims: Claims, *, legend: bool = True) -> tuple[Text, ...]:
+def notes_for(
+    table: AnyTable, claims: Claims, *, lineage: str = "", legend: bool = True
+) -> tuple[Text, ...]:
     """What readers of a published table should know, as notes in every language that we write.
 
     Args:
         table: The published table.
         claims: What its method promises.
+        lineage: How its records were derived, as published files name it.
         legend: Whether its signs are explained: not where it is shown with others.
     """
-    notes = [*weighted_notes(table.spec), Text.named("notes.protected")]
+    notes = [*weighted_notes(table.spec), *notes_of_lineage(lineage), Text.named("notes.protected")]
     if claims.grows_empty_cells:
         notes.append(Text.named("notes.zeros_grow"))
     elif table.dense is None or _shows_zeros(table.dense):

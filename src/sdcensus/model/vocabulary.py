@@ -111,6 +111,14 @@ class AccountRole(StrEnum):
         return cls(word)
 
 
+class RiskAxis(StrEnum):
+    """What stands for risk on the maps, and with it on the frontier."""
+
+    COMPOSITE = "R"
+    UNTOUCHED = "DR"
+    CLAIM = "claim"
+
+
 class NoiseDraw(StrEnum):
     """How the change of a cell is drawn, and with it how that of a total hangs on its parts.
 

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sdcensus.errors import OutputError, Refused, SpecError, StoreError
-from sdcensus.model.published.provenance import Provenance
+from sdcensus.model.published.provenance import Provenance, line_text
 from sdcensus.model.published.table import AnyTable, PublishedTable, SparseTable, Table
 from sdcensus.model.schema.variable import Variable
 from sdcensus.model.spec.shared_cells import shared_cells
@@ -239,7 +239,7 @@ class Registry:
         if known is not None:
             return known
         if not allow_conflicts:
-            self.refuse_conflicts(table)
+            self.refuse_conflicts(table, provenance)
         batch = self.batch()
         batch.add(table, provenance=provenance, name=name, consistent=consistent)
         batch.commit(name or table.spec.title)
@@ -318,8 +318,17 @@ class Registry:
             seen[kept] = True
         return withheld[seen]
 
-    def refuse_conflicts(self, table: AnyTable) -> None:
-        """Refuse a table with numbers that contradict what was published before."""
+    def refuse_conflicts(self, table: AnyTable, provenance: Provenance | None = None) -> None:
+        """Refuse a table with numbers that contradict what was published before.
+
+        Or one from another line of records than anything else: all tables of a census are related,
+        also where they share no number.
+
+        Args:
+            table: What would be published.
+            provenance: How it was made.
+        """
+        self._refuse_other_lines(table, provenance)
         conflicts = self.conflicts(table)
         if conflicts:
             cells = sum(map(len, conflicts))
@@ -329,6 +338,19 @@ class Registry:
                 f" first in {conflicts[0].entry.name!r}. Publish the same numbers, with the same"
                 " method and secret; or record a change that is meant with Registry.add(...,"
                 " allow_conflicts=True)."
+            )
+
+    def _refuse_other_lines(self, table: AnyTable, provenance: Provenance | None) -> None:
+        for entry in self.latest() if provenance is not None else ():
+            before = entry.provenance
+            if provenance is None or before is None or before.lineage == provenance.lineage:
+                continue
+            raise Refused(
+                f"{table.spec.title} was made from {line_text(provenance.lineage)}, and"
+                f" {entry.name!r} was published from {line_text(before.lineage)}. Who has related"
+                " numbers from both learns from their differences what was changed, and for whom."
+                " Publish from the store from which was published before; for another census,"
+                " name a registry of its own."
             )
 
     def _numbers(

@@ -53,6 +53,7 @@ def about_page(facts: ReadingFacts, language: str, say: Callable[..., str]) -> d
             "protected",
             [
                 *weighted,
+                *(note.show(language) for note in facts.records),
                 text("protected_1"),
                 *([text("protected_mean")] if facts.unbiased else []),
                 *([text("protected_exact")] if facts.exact else []),

@@ -13,8 +13,8 @@ import pytest
 
 from sdcensus.cli.derive.impute import IMPUTE
 from sdcensus.cli.derive.pram import PRAM
-from sdcensus.cli.derive.swap import SWAP
-from sdcensus.cli.derive.weigh import WEIGH
+from sdcensus.cli.derive.swap import EXAMPLES as SWAP_EXAMPLES, SWAP
+from sdcensus.cli.derive.weigh import EXAMPLES as WEIGH_EXAMPLES, WEIGH
 from sdcensus.model.method.registry import Part, Registered
 from sdcensus.model.schema.variable import Entity
 from sdcensus.session.census.census import open_store
@@ -161,6 +161,8 @@ def test_a_corrected_census_keeps_its_pairs(run: Run, office: Hamlet, tmp_path: 
         (["impute", "--blank", "tenure", "--context", "ed", "--out", "OUT"], "--context goes with"),
         (["impute", "--export", "b.csv", "--out", "OUT"], "Leave --out out"),
         (["weigh", "--how", "sample", "--one-in", "3", "--out", "OUT"], "It is for: --how weights"),
+        (["pram", *PRAM_TENURE, "--alpha", "0.5", "--plan"], r"--alpha needs --invariant\."),
+        (["pram", "--variables", "ed", "--stay", "0.9", "--plan"], "by --how geographic"),
     ],
 )
 def test_mistakes_say_what_to_do(
@@ -171,6 +173,43 @@ def test_mistakes_say_what_to_do(
     assert said.code == 2
     assert re.search(words, " ".join(said.err.split()))
     assert not list(tmp_path.glob("*store"))
+
+
+@pytest.mark.parametrize("example", [SWAP_EXAMPLES, WEIGH_EXAMPLES])
+def test_examples_of_the_help_can_be_typed(
+    run: Run, office: Hamlet, tmp_path: Path, example: str
+) -> None:
+    lines = re.findall(r"sdcensus (\w+) c\w*\.store (.*)", example)
+    assert len(lines) == 3
+    for number, (command, rest) in enumerate(lines):
+        words = [
+            str(tmp_path / f"{number}.store") if word.endswith(".store") else word
+            for word in rest.split()
+        ]
+        shown = run(command, office.store, *words)
+        assert (shown.code, "needs" in shown.err) == (0, False), shown.err
+
+
+def test_partners_from_anywhere_are_told_to_have_left_their_parish(
+    run: Run, office: Hamlet, tmp_path: Path
+) -> None:
+    out = tmp_path / "s.store"
+    asked = ["--how", "random", "--rate", "0.3", "--members", "sex", "--within", "anywhere"]
+    shown = run("swap", office.store, *asked, "--out", out).out
+    told = {
+        level: int(number)
+        for level, number in re.findall(r"left their (\w+), and no larger area +(\d+)", shown)
+    }
+    parish = open_store(office.store).schema.variable("ed").level("parish")
+    leaves = [code.code for code in open_store(office.store).schema.variable("ed").codes]
+    counted = dict.fromkeys(("parish", "ed"), 0)
+    changes = tmp_path / "s.store.office" / "changed-records.csv"
+    with changes.open(encoding="utf-8", newline="") as file:
+        for line in csv.DictReader(file):
+            before, after = (parish.group[leaves.index(line[at])] for at in ("before", "after"))
+            counted["parish" if before != after else "ed"] += 1
+    assert told == counted
+    assert told["parish"] > 0
 
 
 def test_rules_that_break_are_refused_unless_they_are_allowed(

@@ -263,7 +263,7 @@ def test_mistakes(tmp_path: Path, moves: list[str], words: str) -> None:
 @pytest.mark.parametrize(
     ("areas", "moves", "words"),
     [
-        ((3,), ["ed=0.5"], "All units are in one area.*by pram.*attribute-swap"),
+        ((3,), ["ed=0.5"], "All units are in one area.*sdcensus pram.*--how attributes"),
         ((0, 3, 6, 8), ["ed=0.5"], "no larger area has two areas.*--move ed/LARGER=SHARE"),
     ],
 )

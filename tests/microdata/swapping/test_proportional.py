@@ -164,10 +164,10 @@ def without_areas(path: Path) -> CensusStore:
 
 
 def test_without_areas_it_is_refused_with_an_alternative(tmp_path: Path) -> None:
-    with pytest.raises(SpecError, match=r"no geography.*attribute-swap"):
+    with pytest.raises(SpecError, match=r"no geography.*--how attributes"):
         swapped(without_areas(tmp_path / "a"), risk_variables=("sex",))
     one = Village(1, levels=2, top=1, fan=1).write(tmp_path / "b")
-    with pytest.raises(SpecError, match=r"one area.*attribute-swap"):
+    with pytest.raises(SpecError, match=r"one area.*--how attributes"):
         swapped(one, members=("sex",), risk_variables=("sex",))
 
 

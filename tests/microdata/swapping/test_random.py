@@ -260,7 +260,7 @@ def test_the_rate_that_is_offered_can_be_reached(tmp_path: Path) -> None:
 
 def test_a_country_of_one_area_is_refused_with_an_alternative(tmp_path: Path) -> None:
     store = Village(1, levels=1, top=1).write(tmp_path / "a")
-    with pytest.raises(SpecError, match="attribute-swap"):
+    with pytest.raises(SpecError, match="--how attributes"):
         swapped(store, members=("sex",))
     assert settlement(tmp_path / "b", 1).schema.geography is not None
 

@@ -79,7 +79,7 @@ def test_levels_have_to_be_named_from_coarse_to_fine(tmp_path: Path) -> None:
 def test_a_country_of_one_area_is_refused_with_an_alternative(tmp_path: Path) -> None:
     store = Village(1, levels=2, top=1, fan=1).write(tmp_path / "a")
     units = unit_table(store)
-    with pytest.raises(SpecError, match="attribute-swap"):
+    with pytest.raises(SpecError, match="--how attributes"):
         several_areas(area_levels(store.schema), units.leaf[units.movable], named=False)
     one = Village(1, levels=3, top=1).write(tmp_path / "b")
     units = unit_table(one)

@@ -19,7 +19,8 @@ from sdcensus.methods.perturbation.schemes import scheme
 from sdcensus.model.catalogue import LANGUAGES
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.pairs import true_values
-from sdcensus.model.method.registry import Part, built_in, declared
+from sdcensus.model.method.registry import Part, declared
+from sdcensus.model.published.record_changes import RecordChange
 from sdcensus.model.published.table import Mark, PublishedTable, Table
 from sdcensus.model.vocabulary import Measure
 from sdcensus.report.claim.answer import (
@@ -35,7 +36,7 @@ from sdcensus.risk.combined import NO_MOVES, combined_risk, moves_by_rate, refer
 from sdcensus.session.census.census import Census, open_store
 from sdcensus.session.claim import ClaimFiles, answer_claim
 from sdcensus.session.claim.answer import public_answer
-from sdcensus.session.claim.bracket import KINDS, bracket_of, case_of, chance_of_claim, kinds_of
+from sdcensus.session.claim.bracket import bracket_of, case_of, chance_of_claim, kinds_of
 from sdcensus.session.claim.cell import find_cell
 from sdcensus.session.claim.nominal import KnownStep, nominal_moves
 from sdcensus.session.publish.run import PublishOptions, publish
@@ -256,16 +257,16 @@ def test_what_a_reader_sees(
 
 def test_kinds_follow_from_what_is_published(office: Path) -> None:
     table = read_published(office / "published-swapped.store" / "kinds.csv")
-    assert kinds_of(table.provenance) == (MethodKind.PLACES, MethodKind.NOISE)
+    assert kinds_of(table.provenance) == (RecordChange.PLACES, MethodKind.NOISE)
     assert table.provenance is not None
     line = "targeted-swap 1 aa → pram 2 bb → other-package 1 cc"
     longer = replace(table.provenance, lineage=line, smallest_group=5, method="random-rounding")
     assert kinds_of(longer) == (
-        MethodKind.PLACES,
-        MethodKind.PRAM,
+        RecordChange.PLACES,
+        RecordChange.PRAM,
+        RecordChange.RECORDS,
         MethodKind.ROUNDING,
         MethodKind.GROUPS,
-        MethodKind.OTHER,
     )
     assert kinds_of(None) == ()
 
@@ -317,8 +318,6 @@ def test_parameters_are_those_that_methods_have() -> None:
     for name, parameters in read.items():
         takes = {parameter.name for parameter in declared(Part.PRE_TABULAR, name).takes}
         assert parameters <= takes, name
-    # Every method of this package has a kind, and none is taken for one of another package.
-    assert set(built_in(Part.PRE_TABULAR)) <= set(KINDS)
 
 
 @pytest.mark.parametrize("rate", [0.0, 0.3, 1.0])

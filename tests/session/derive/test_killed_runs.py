@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from sdcensus.errors import OutputError
-from sdcensus.session.derive import derive
+from sdcensus.session.derive import EffectQuestions, derive
 from sdcensus.store.census_store import CensusStore
 from sdcensus.testing.island import SECRET
 from tests.hamlet import Hamlet, write_hamlet
@@ -136,6 +136,79 @@ def test_a_run_killed_at_any_moment_leaves_the_old_or_the_new(
         assert left == ["out", "out.office"]
         assert not aside
     assert states >= {(False, False), (True, True)}
+
+
+PAPERS = """
+import os, signal, sys
+from pathlib import Path
+from sdcensus.session.derive import derive
+
+store, secret, out, moment = sys.argv[1:5]
+office, public = Path(out + ".office"), Path(out + ".public")
+seen = 0
+
+def watch(event, details):
+    global seen
+    # From the moment at which the store is in its place: whatever is written then can be cut off.
+    if event in ("open", "os.rename", "os.mkdir", "os.remove") and Path(out).is_dir():
+        flags = details[2] if event == "open" else os.O_WRONLY
+        if isinstance(flags, int) and flags & (os.O_WRONLY | os.O_RDWR):
+            seen += 1
+            if seen == int(moment):
+                os.kill(os.getpid(), signal.SIGKILL)
+
+sys.addaudithook(watch)
+said = {"variables": ["tenure"], "stay": ["0.8"], "similar": ["equal"], "publish_matrix": True}
+derive(store, out, "pram", said, secret=secret, replace=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such signal")
+def test_what_everybody_may_read_comes_with_its_store_whenever_a_run_is_killed(
+    hamlet: Hamlet, tmp_path: Path
+) -> None:
+    def run(out: Path, moment: int) -> int:
+        arguments = (str(hamlet.store), str(hamlet.secret), str(out), str(moment))
+        done = subprocess.run(
+            [sys.executable, "-c", PAPERS, *arguments], capture_output=True, text=True, check=False
+        )
+        assert done.returncode in (0, -9), done.stderr
+        return done.returncode
+
+    assert not run(tmp_path / "whole", 0)
+    papers = contents(tmp_path / "whole.public")
+    assert papers
+    without = []
+    for moment in (1, 6, 12):
+        out = tmp_path / f"killed-{moment}"
+        killed = run(out, moment)
+        public = tmp_path / f"{out.name}.public"
+        # They appear whole or not at all, and never without their store.
+        assert not public.exists() or contents(public) == papers
+        without.append(bool(killed) and not public.exists())
+        # Settled by whoever comes next, also by one who is told that the store is there already.
+        with pytest.raises(OutputError, match="already exists"):
+            derive(hamlet.store, out, "drop-records", {"where": FIRST}, secret=SECRET)
+        assert contents(public) == papers
+        assert not list(tmp_path.glob(f"{out.name}.office/.new*"))
+    assert any(without)
+
+
+def test_a_refused_run_leaves_no_folder_of_the_office(hamlet: Hamlet, tmp_path: Path) -> None:
+    questions = EffectQuestions(tables=("ed,sex",))
+
+    def stopped(stage: str, _: float) -> None:
+        if "writing" in stage or "measuring" in stage:
+            raise OutputError("no room")
+
+    with pytest.raises(OutputError, match="no room"):
+        derived(hamlet, tmp_path / "b", FIRST, questions=questions, progress=stopped)
+    assert not list(tmp_path.iterdir())
+    # What was there before stays.
+    (tmp_path / "b.office").mkdir()
+    with pytest.raises(OutputError, match="no room"):
+        derived(hamlet, tmp_path / "b", FIRST, questions=questions, progress=stopped)
+    assert [path.name for path in tmp_path.iterdir()] == ["b.office"]
 
 
 def test_office_files_of_an_earlier_store_go_with_it(hamlet: Hamlet, tmp_path: Path) -> None:

@@ -109,7 +109,7 @@ def test_matrices_that_tell_counts_are_refused_and_every_remedy_works(
     said = {"variables": ["sex"], "stay": [STAY], "publish_matrix": True}
     with pytest.raises(Refused, match=r"true counts.*--publish-frequencies sex"):
         derive(store.path, tmp_path / "b", "pram", {**said, **more}, secret=SECRET)
-    assert not [path.name for path in tmp_path.iterdir() if path.name != "b.office"]
+    assert not list(tmp_path.iterdir())
     derive(store.path, tmp_path / "b", "pram", {**said, **remedy}, secret=SECRET)
     assert (tmp_path / "b.public").is_dir()
 
@@ -128,6 +128,11 @@ def test_public_papers_never_meet_older_ones_or_the_office(
 ) -> None:
     said = {**SAID, "publish_matrix": True}
     derive(store.path, tmp_path / "b", "pram", said, secret=SECRET)
+    # The same papers stay where they are; others do not take their place.
+    before = {path.name: path.read_bytes() for path in (tmp_path / "b.public").iterdir()}
+    derive(store.path, tmp_path / "b", "pram", said, secret=SECRET, replace=True)
+    assert {path.name: path.read_bytes() for path in (tmp_path / "b.public").iterdir()} == before
+    said["stay"] = ["0.9"]
     with pytest.raises(OutputError, match=r"b\.public already exists.*Move it"):
         derive(store.path, tmp_path / "b", "pram", said, secret=SECRET, replace=True)
     (tmp_path / "b.public").rename(tmp_path / "older")

@@ -55,4 +55,4 @@ def toy_step(store: CensusStore, rate: float) -> Step:
         secret_id=SECRET.id,
     )
     draws = Draws(SECRET.sub_key(Purpose.SWAP, store.manifest.key_version))
-    return Step(store, ToySwap(rate=rate), draws, derivation)
+    return Step(store, ToySwap(rate=rate), draws, derivation, "work")

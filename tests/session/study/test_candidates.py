@@ -102,7 +102,7 @@ def test_two_changes_follow_each_other(census: Census) -> None:
 def test_weights_are_compared_with_counts(tmp_path: Path) -> None:
     """The hamlet has weights of its own; what a method multiplies them with is what counts."""
     census = write_hamlet(tmp_path).load()
-    text = "perturbation-weights one_in=3 small=accept"
+    text = "perturbation-weights one_in=3 small_strata=accept"
     unit = with_unit_weights(census.store)
     weight = census.schema.weight(Entity.PERSON)
     assert weight is not None

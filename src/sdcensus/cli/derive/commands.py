@@ -13,7 +13,7 @@ import typer
 
 from sdcensus.cli.derive.shown import show_facts, show_report
 from sdcensus.cli.shared.console import Output, Stages, typed
-from sdcensus.cli.shared.method_options import option_of
+from sdcensus.cli.shared.method_options import option_of, really_said
 from sdcensus.cli.shared.options import (
     Quiet,
     SecretFile,
@@ -278,13 +278,7 @@ def _taken_apart(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """What was said about a method, and what every command is told."""
     own = {name: given.pop(name) for name in names}
-    # A rate of 0 is something that was said, and equals no.
-    said = {
-        name: tuple(value) if isinstance(value, list) else value
-        for name, value in own.items()
-        if value is not None and value is not False and value != []
-    }
-    return said, given
+    return really_said(own), given
 
 
 def _with_options(

@@ -11,8 +11,8 @@ WEIGH = Family(
     {"weights": "perturbation-weights", "sample": "systematic-sample"},
 )
 EXAMPLES = examples(
-    "sdcensus weigh census.store --plan",
-    "sdcensus weigh census.store --out weighed.store",
+    "sdcensus weigh census.store --one-in 10 --level total --plan",
+    "sdcensus weigh census.store --one-in 10 --level total --out weighed.store",
     "sdcensus weigh census.store --how sample --out third.store",
 )
 weigh = family_command(

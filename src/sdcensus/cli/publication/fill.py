@@ -43,5 +43,11 @@ def fill(
     tables = f"{len(filled.tables)} table{'s' if len(filled.tables) != 1 else ''}"
     cells = f"{filled.cells:,} cell{'s' if filled.cells != 1 else ''}"
     output.say(f"Wrote {filled.path}: {cells} from {tables}.")
+    if len(filled.lines) > 1:
+        output.note(
+            f"Its numbers come from several lines of records: {'; '.join(filled.lines)}. Who has"
+            " related numbers from both learns from their differences what was changed, and for"
+            " whom. Fill each workbook from tables of one line."
+        )
     if filled.formulas:
         output.say(f"Its {filled.formulas:,} formulas are computed anew when it is opened.")

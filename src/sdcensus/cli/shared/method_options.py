@@ -184,16 +184,25 @@ def with_method_options(options: Mapping[str, Any]) -> Callable[[_Command], _Com
     return decorated
 
 
-def _put_together(said: dict[str, Any], given: Mapping[str, Any]) -> MethodOptions:
-    """What was said by options of their own, and by ``--set``; empty lists and no are nothing."""
-    texts = said.pop("set_", None) or ()
-    values = {
+def really_said(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that somebody gave; empty lists and no are nothing, and 0 is something.
+
+    Examples:
+        >>> really_said({"rate": 0, "farther": False, "profile": ["size"], "earlier": None})
+        {'rate': 0, 'profile': ('size',)}
+    """
+    return {
         name: tuple(value) if isinstance(value, list) else value
-        for name, value in said.items()
-        if value not in (None, False, [])
+        for name, value in options.items()
+        if value is not None and value is not False and value != []
     }
+
+
+def _put_together(said: dict[str, Any], given: Mapping[str, Any]) -> MethodOptions:
+    """What was said by options of their own, and by ``--set``."""
+    texts = said.pop("set_", None) or ()
     method, then = given.get("method") or DEFAULT_METHOD, listed(given.get("then", ""))
-    return MethodOptions(**parsed_settings(texts, takers_of(method, then), said=values))
+    return MethodOptions(**parsed_settings(texts, takers_of(method, then), said=really_said(said)))
 
 
 def _not_said(name: str, hints: Mapping[str, Any]) -> Argument:

@@ -104,6 +104,15 @@ def assess(
             help="Take the table together with everything that this registry holds.",
         ),
     ] = None,
+    original: Annotated[
+        Path | None,
+        typer.Option(
+            "--original",
+            metavar="STORE",
+            help="The store from which a derived one was made: what is published is compared with"
+            " its records as well.",
+        ),
+    ] = None,
     policy: Annotated[
         Path | None,
         typer.Option(
@@ -192,7 +201,9 @@ def assess(
         language=language,
         recovery_limit=recovery_limit,
     )
-    around = Surroundings(registry=registry, policy=policy, smallest_group=smallest_group)
+    around = Surroundings(
+        registry=registry, policy=policy, smallest_group=smallest_group, original=original
+    )
     chosen = _Chosen(method, listed(then), method_options, secret)
     began = time.perf_counter()
     skipped: tuple[str, ...] = ()
@@ -204,6 +215,8 @@ def assess(
                     "A plan says itself which tables there are and how they are protected: leave"
                     " --by, --where, --published and the options of methods out."
                 )
+            if original is not None:
+                raise SpecError("--original is for a table of a store: sdcensus assess STORE --by.")
             from sdcensus.session.assess.tables import assess_plan
 
             plan = assess_plan(source, table or [], options, around, secret=secret, progress=stages)
@@ -341,6 +354,7 @@ def _typed(
         words += [(name.replace("_", "-"), part) for part in each]
     words += [("registry", around.registry), ("policy", around.policy)]
     words += [("recovery-limit", options.recovery_limit)]
+    words += [("original", around.original)]
     words += [("smallest-group", around.smallest_group)]
     parts = [f"sdcensus assess {typed(source.name)}"]
     for name, value in words:

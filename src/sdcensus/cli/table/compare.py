@@ -29,7 +29,7 @@ from sdcensus.cli.shared.run import all_or_nothing
 from sdcensus.errors import SpecError, UnknownName
 from sdcensus.model.quantities import NOTHING, bytes_text, duration_text, share_text
 from sdcensus.model.sentences import speak
-from sdcensus.model.vocabulary import NoiseDraw
+from sdcensus.model.vocabulary import NoiseDraw, RiskAxis
 
 if TYPE_CHECKING:
     from sdcensus.model.spec.table_spec import TableSpec
@@ -128,6 +128,15 @@ def compare(
             " perturbation of the ONS (2011), on its tables or on yours.",
         ),
     ] = None,
+    risk: Annotated[
+        RiskAxis,
+        typer.Option(
+            "--risk",
+            help="What stands for risk on the maps and on the frontier: R, the composite risk; DR,"
+            " untouched records of small cells; claim, the chance that a claim about a published 1,"
+            " 2 or 3 is right.",
+        ),
+    ] = RiskAxis.COMPOSITE,
     lookups: Annotated[
         str,
         typer.Option(
@@ -197,6 +206,7 @@ def compare(
             secret=find_secret(secret) if changes_records else None,
             left_out=left_out,
             preset=study_name.value if study_name else "",
+            risk_axis=risk,
             language=language,
             progress=stages,
         )

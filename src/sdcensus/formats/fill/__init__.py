@@ -58,6 +58,7 @@ class Filled:
         sheets: The sheets that they stand in.
         tables: The published tables that were used.
         formulas: How many formulas are computed anew when it is opened.
+        lines: From which lines of records these tables were made, in words.
     """
 
     path: Path
@@ -65,6 +66,7 @@ class Filled:
     sheets: tuple[str, ...]
     tables: tuple[str, ...]
     formulas: int
+    lines: tuple[str, ...] = ()
 
 
 def fill_template(
@@ -109,6 +111,7 @@ def fill_template(
         tuple(filling.sheets),
         tuple(sorted(filling.tables)),
         filling.formulas,
+        tuple(sorted({line for name in filling.tables if (line := folder.table(name).line)})),
     )
 
 

@@ -15,6 +15,7 @@ from sdcensus.formats.fill.placeholders import PlaceholderError
 from sdcensus.formats.read.raw import RawTable, about_beside, about_file, positions_of, read_raw
 from sdcensus.formats.write.about import ZERO, ZERO_OR_SMALL
 from sdcensus.model.cube.layout import mixed_radix
+from sdcensus.model.published.provenance import line_text
 from sdcensus.model.spec.axis import TOTAL
 from sdcensus.model.text import Text
 
@@ -102,6 +103,12 @@ class PublishedValues:
         marks = about.get("marks")
         self._uncertain = marks.get("low_reliability") if isinstance(marks, dict) else None
         self._absent = about.get("cells_not_listed")
+
+    @property
+    def line(self) -> str | None:
+        """From which line of records it was made, in words; ``None`` if it does not say so."""
+        made = self.about.get("provenance")
+        return line_text(str(made.get("lineage", ""))) if isinstance(made, dict) else None
 
     @property
     def axes(self) -> tuple[str, ...]:

@@ -171,7 +171,8 @@ def _one_area(geography: Variable, moves: Sequence[Move], sizes: Int64) -> str:
     if int((sizes > 0).sum()) < 2:
         return (
             "All units are in one area, so nobody can move to another. Change values of other"
-            " variables instead, by pram, or exchange them, by attribute-swap."
+            " variables instead (sdcensus pram --variables), or exchange them (sdcensus swap"
+            " --how attributes)."
         )
     names = ", ".join(
         f"{move.level.name} within {move.within_name or 'the country'}" for move in moves

@@ -166,7 +166,7 @@ def _check(schema: Schema, variable: Variable) -> None:
     name = variable.name
     reason = ""
     if schema.geography is not None and name == schema.geography.name:
-        reason = "is where units are counted. Households move by geographic-pram."
+        reason = "is where units are counted. Households move by --how geographic."
     elif variable.continuous:
         reason = (
             "is an amount, and PRAM changes codes: the amount would contradict them. Name variables"

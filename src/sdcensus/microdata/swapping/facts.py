@@ -14,6 +14,7 @@ from sdcensus.errors import Sentence
 from sdcensus.microdata.method import Fact, FactTable
 from sdcensus.microdata.swapping.coordinates import unit_places
 from sdcensus.microdata.swapping.earlier import SwapPairs
+from sdcensus.microdata.swapping.levels import AreaLevels, area_levels, several_areas
 from sdcensus.microdata.swapping.pairing import Failure, Places, failure_reasons, with_partner
 from sdcensus.microdata.swapping.reach import region_name
 from sdcensus.microdata.swapping.risk import NOT_AT_RISK
@@ -214,14 +215,23 @@ def _distance_table(design: SwapDesign, pairs: SwapPairs) -> Iterator[FactTable]
         metres = distances(places, pairs)
         rows.append((sentence("swap.distance.median"), round(float(np.median(metres)))))
         rows.append((sentence("swap.distance.largest"), round(float(metres.max()))))
-    left = np.full(len(pairs), len(design.levels), dtype=np.int64)
-    for level in range(len(design.levels) - 1, -1, -1):
-        area = design.levels.areas(level, design.units.leaf)
+    levels = _all_levels(design)
+    left = np.full(len(pairs), len(levels), dtype=np.int64)
+    for level in range(len(levels) - 1, -1, -1):
+        area = levels.areas(level, design.units.leaf)
         left[area[pairs.initiators] != area[pairs.partners]] = level
-    counts = np.bincount(left, minlength=len(design.levels) + 1).tolist()
-    for level, name in enumerate(design.levels.names):
+    counts = np.bincount(left, minlength=len(levels) + 1).tolist()
+    for level, name in enumerate(levels.names):
         rows.append((sentence("swap.distance.left", level=name), 2 * counts[level]))
     yield _table("distance", design, rows)
+
+
+def _all_levels(design: SwapDesign) -> AreaLevels:
+    """All levels that a unit can leave, also above those at which somebody is at risk."""
+    every = area_levels(design.units.store.schema)
+    if not set(design.levels.names) <= set(every.names):
+        return design.levels  # another hierarchy of the same areas
+    return several_areas(every, design.units.leaf[design.units.movable], named=False)
 
 
 def distances(places: Places, pairs: SwapPairs) -> npt.NDArray[np.float64]:

@@ -60,7 +60,7 @@ def the_geography(schema: Schema) -> Variable:
         raise SpecError(
             "The census has no geography, so there is no place that units could exchange. Give a"
             ' variable the role "geography" in the schema and load again, or take a method that'
-            " changes attributes: attribute-swap or pram."
+            " changes attributes: sdcensus swap --how attributes, or sdcensus pram."
         )
     return geography
 
@@ -120,8 +120,8 @@ def several_areas(levels: AreaLevels, leaf: Integers, *, named: bool) -> AreaLev
     if len(single) == len(levels):
         raise SpecError(
             "All units that could move lie in one area at every level, so nobody can exchange a"
-            " place with anybody. Protect such a census by what does not need places:"
-            " attribute-swap, pram, over-imputation, or cell keys when it is published."
+            " place with anybody. Protect such a census by what does not need places: sdcensus swap"
+            " --how attributes, sdcensus pram, sdcensus impute, or cell keys when it is published."
         )
     if single and named:
         raise SpecError(

@@ -61,6 +61,7 @@ EARLIER = Parameter(
     "earlier",
     ValueKind.FILE,
     "The pairs.csv of an earlier derivation: its pairs are kept where both still qualify.",
+    continues=True,
 )
 MISSING_MATCH = Parameter(
     "missing_match",

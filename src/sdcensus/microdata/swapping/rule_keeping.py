@@ -19,6 +19,8 @@ Mask = npt.NDArray[np.bool_]
 
 #: How often those look again whose exchange would break a rule.
 _ATTEMPTS = 4
+#: How often everybody looks again beside the pairs that are kept.
+_ROUNDS = 6
 
 
 def lawful_outcome(
@@ -30,7 +32,9 @@ def lawful_outcome(
     """Pairs whose exchange breaks no edit rule, alone or together with other records.
 
     Pairs that would break one are undone. Who began them looks for another partner among those who
-    are left, a few times; whoever still finds none that fits stays as it is.
+    are left, a few times; whoever still finds none that fits stays as it is. The search goes on
+    beside the pairs of the round before until no pair comes up: then the same pairs come out of the
+    same census once they are given as earlier ones.
 
     Args:
         design: Who may exchange something with whom.
@@ -41,10 +45,30 @@ def lawful_outcome(
     Returns:
         The outcome, and how many pairs were undone.
     """
+    if not design.units.store.schema.impossible:
+        return search(design, earlier), 0
+    outcome, undone = _lawful_round(design, earlier, search, exchange)
+    kept, dropped = outcome.kept, undone
+    for _ in range(_ROUNDS):
+        if not dropped:
+            break
+        further, dropped = _lawful_round(design, outcome.pairs, search, exchange)
+        settled = len(further.pairs) == len(outcome.pairs)
+        outcome = further
+        if settled:
+            break
+    return replace(outcome, kept=kept), undone
+
+
+def _lawful_round(
+    design: SwapDesign,
+    earlier: SwapPairs,
+    search: Callable[[SwapDesign, SwapPairs], SwapOutcome],
+    exchange: Callable[[SwapPairs], Changes],
+) -> tuple[SwapOutcome, int]:
+    """The pairs of one round beside those that are kept, and how many were undone."""
     units, kept, undone = design.units, earlier, 0
     outcome = search(design, kept)
-    if not units.store.schema.impossible:
-        return outcome, 0
     for attempt in range(_ATTEMPTS):
         pairs = outcome.pairs
         derived = DerivedRecords(units.store, exchange(pairs))

@@ -79,6 +79,8 @@ class Parameter:
         needs_for: The only value that needs it; empty for all.
         excludes: None of these can be said as well.
         required: Whether it has to be said.
+        continues: Whether it only goes on from an earlier derivation, as kept pairs do: the line
+            of records stays the same one.
     """
 
     name: str
@@ -94,6 +96,7 @@ class Parameter:
     needs_for: str = ""
     excludes: tuple[str, ...] = ()
     required: bool = False
+    continues: bool = False
 
     @property
     def metavar(self) -> str:
@@ -350,7 +353,8 @@ def _conflicts(
             other, _, word = text.partition("=")
             if spelling is as_option and not word:
                 known = (taker.parameter(other) for taker in takers)
-                word = next(needy.metavar for needy in known if needy is not None)
+                needy = next(parameter for parameter in known if parameter is not None)
+                word = "" if needy.kind is ValueKind.YES else needy.metavar
             needed.append(spelling(other, word))
         yield name, f"{spelling(name, owners[0].needs_for)} needs {' or '.join(needed)}."
 

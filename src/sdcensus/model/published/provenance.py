@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from sdcensus.model.secret import Purpose, Secret, SubSecret
+
+#: Between the steps of a lineage.
+_ARROW = " → "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,4 +98,22 @@ class Derivation:
 
 def lineage_text(lineage: Sequence[Derivation]) -> str:
     """A lineage as published files name it; empty for an original store."""
-    return " → ".join(map(str, lineage))
+    return _ARROW.join(map(str, lineage))
+
+
+def line_text(lineage: str) -> str:
+    """A line of records in words."""
+    return f"a derived store ({lineage})" if lineage else "the original store"
+
+
+def lines_of(made: Iterable[Provenance | None]) -> tuple[str, ...]:
+    """From which lines of records tables were made, in words, each once.
+
+    Tables that do not say how they were made are of no known line.
+    """
+    return tuple(dict.fromkeys(line_text(each.lineage) for each in made if each is not None))
+
+
+def methods_of(lineage: str) -> tuple[str, ...]:
+    """The names of the methods in a lineage as published files name it, in their order."""
+    return tuple(step.split()[0] for step in lineage.split(_ARROW) if step.strip())

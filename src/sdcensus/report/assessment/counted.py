@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from sdcensus.model.quantities import NOTHING, number_text, share_text
+from sdcensus.model.cube.parts import TablePart
+from sdcensus.model.quantities import NOTHING, number_text, share_text, written_as
 from sdcensus.model.sentences import speak
 from sdcensus.report.assessment.results import Assessment, PublicAssessment, PublicPart
 from sdcensus.report.assessment.words import part_text, units
@@ -55,7 +56,7 @@ def counted_rows(assessment: Assessment, language: str | None) -> list[CountedRo
         label = speak(f"assess.counted.{key}", language, units=counted)
         return _row(label, parts, figure, language)
 
-    return [
+    rows = [
         (speak("assess.counted.cells", language), cells),
         row("nonempty", lambda counts: (counts.nonempty, counts.cells)),
         row("small", lambda counts: (counts.small.cells, counts.nonempty)),
@@ -64,6 +65,28 @@ def counted_rows(assessment: Assessment, language: str | None) -> list[CountedRo
         row("seen", lambda counts: (counts.visible, counts.perceived.seen.nonzero)),
         row("right", lambda counts: (counts.right, counts.visible)),
     ]
+    return rows + _record_rows(assessment, language)
+
+
+def _record_rows(assessment: Assessment, language: str | None) -> list[CountedRow]:
+    """Imputed and changed records, of interior cells; nothing where there is none."""
+    figures = assessment.records
+    if figures is None:
+        return []
+    counted = units(assessment, language)
+    small, seen = figures.untouched, figures.perceived
+    key = "untouched" if seen is None else "untouched_original"
+    texts = {key: share_of(int(small.unchanged_records), small.records, language)}
+    if seen is not None:
+        texts["right_original"] = share_of(sum(seen.right), sum(seen.seen.visible), language)
+    if figures.change is not None:
+        texts["change_original"] = written_as(f"{figures.change:.2f}", language)
+    rows = []
+    for key, text in texts.items():
+        label = speak(f"assess.counted.{key}", language, units=counted)
+        inside = [counts.part is TablePart.INTERIOR for counts in assessment.counted]
+        rows.append((label, [text if own else NOTHING for own in inside]))
+    return rows
 
 
 def public_rows(public: PublicAssessment, language: str | None) -> list[CountedRow]:

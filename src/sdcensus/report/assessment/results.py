@@ -19,7 +19,8 @@ from sdcensus.risk.detection.findings import Findings
 from sdcensus.risk.feasibility import Feasibility
 from sdcensus.risk.groups.broken_down import BrokenDown
 from sdcensus.risk.looks.budget import LookBudget, Looks
-from sdcensus.risk.posterior import Posterior
+from sdcensus.risk.posterior import PerceivedDisclosure, Posterior
+from sdcensus.risk.unperturbed import Unperturbed
 from sdcensus.utility.by_row import RowMeasures
 from sdcensus.utility.deviations import Deviations
 from sdcensus.utility.distances import Utility
@@ -83,6 +84,25 @@ class PublicAssessment:
         return self.parts[-1]
 
 
+@dataclass(frozen=True, slots=True, repr=False)
+class RecordFigures(Confidential):
+    """What is left of the records of small interior cells; and how the original is seen.
+
+    Attributes:
+        untouched: Small cells and their records that are neither perturbed nor imputed; against the
+            original where there is one.
+        perceived: Cells that are published as 1 or 2 and have that count in the original.
+        change: The mean change of a cell that is not empty in the original.
+    """
+
+    untouched: Unperturbed
+    perceived: PerceivedDisclosure | None = None
+    change: float | None = None
+
+    def __repr__(self) -> str:
+        return "<RecordFigures: confidential>"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Assessment(Confidential):
     """What was measured on one table.
@@ -127,6 +147,7 @@ class Assessment(Confidential):
             it was not applied.
         groups: What all tables together break down.
         census: What the census is called, where that is known.
+        records: The same of records, where some are imputed or the store is a derived one.
     """
 
     public: PublicAssessment
@@ -163,6 +184,7 @@ class Assessment(Confidential):
     smallest_group: str = ""
     groups: tuple[BrokenDown, ...] = ()
     census: Text = Text()
+    records: RecordFigures | None = None
 
     def __repr__(self) -> str:
         return f"<Assessment of {self.public.table.spec.title}: confidential>"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from sdcensus.model.published.record_changes import RecordChange, sentence_name
 from sdcensus.model.quantities import number_text
 from sdcensus.model.sentences import speak
 from sdcensus.report.page import bullets, page, section
@@ -19,15 +20,8 @@ class Bracket(StrEnum):
 
 
 class MethodKind(StrEnum):
-    """What kind of protection published numbers name; the order is that of the answer."""
+    """What kind of protection of numbers is named; the order is that of the answer."""
 
-    PLACES = "places"
-    ATTRIBUTES = "attributes"
-    PRAM = "pram"
-    IMPUTATION = "imputation"
-    WEIGHTS = "weights"
-    SAMPLE = "sample"
-    RECORDS = "records"
     NOISE = "noise"
     ROUNDING = "rounding"
     HIDING = "hiding"
@@ -66,7 +60,7 @@ class PublicAnswer:
     cell: tuple[tuple[str, str], ...]
     published: int | str
     case: CellCase
-    kinds: tuple[MethodKind, ...]
+    kinds: tuple[RecordChange | MethodKind, ...]
     bracket: Bracket
 
 
@@ -82,6 +76,10 @@ def _published(answer: PublicAnswer, language: str | None) -> str:
     return number_text(value, language) if isinstance(value, int) else value
 
 
+def _sentence_name(kind: RecordChange | MethodKind) -> str:
+    return sentence_name(kind) if isinstance(kind, RecordChange) else f"claim.kind.{kind}"
+
+
 def _parts(answer: PublicAnswer, language: str | None) -> tuple[list[str], list[str], list[str]]:
     """The sentences: about the cell, about how numbers were made, about the chance."""
     words = cell_words(answer.cell, language)
@@ -91,7 +89,7 @@ def _parts(answer: PublicAnswer, language: str | None) -> tuple[list[str], list[
         speak("claim.cell", language, cell=words),
         speak("claim.published", language, value=shown),
     ]
-    kinds = [speak(f"claim.kind.{kind}", language) for kind in answer.kinds]
+    kinds = [speak(_sentence_name(kind), language) for kind in answer.kinds]
     if not kinds:
         kinds = [speak("claim.kind.none", language)]
     bracket = speak(f"claim.bracket.{answer.bracket}", language)

@@ -63,6 +63,7 @@ class PublicationNotes:
         zeros: What a published 0 means: ``true`` for nobody, ``hides`` for nobody or a few,
             ``grows`` where a small number can mean nobody as well.
         groups: Which groups are not broken down further, if there is a rule for that.
+        records: What was done to records before they were counted; nothing where nothing was.
     """
 
     census: Text
@@ -77,6 +78,7 @@ class PublicationNotes:
     consistent: bool = True
     zeros: str = "hides"
     groups: Text = Text()
+    records: tuple[Text, ...] = ()
 
 
 def notes_pages(notes: PublicationNotes, languages: Sequence[str]) -> dict[str, bytes]:
@@ -121,7 +123,8 @@ def _everybody(notes: PublicationNotes, language: str) -> list[str]:
         words[f"for_everybody.{key}"] for key in ("secret", "large", notes.zeros, _same(notes))
     )
     groups = [notes.groups.show(language)] if notes.groups else []
-    return [secret, f"{large} {zeros}", same, *groups]
+    records = [note.show(language) for note in notes.records]
+    return [secret, *records, f"{large} {zeros}", same, *groups]
 
 
 def _users(notes: PublicationNotes, language: str) -> list[str]:

@@ -36,6 +36,26 @@ FURTHER = (
 )
 
 
+#: What a published 1, 2 or 3 says, in percent: by formula and as measured.
+COMBINED = (
+    "small_true_formula_pct",
+    "small_true_measured_pct",
+    "claim_formula_pct",
+    "claim_measured_pct",
+)
+
+
+def combined_figures(result: StudyResult) -> dict[str, float | None]:
+    """Chances that a small published cell is true, and a claim right, in percent."""
+    figures = result.further
+    risks = (None, None) if figures is None else (figures.by_formula, figures.by_count)
+    values = [
+        *(None if risk is None else percentage(risk.share_true) for risk in risks),
+        *(None if risk is None else percentage(risk.worst_claim) for risk in risks),
+    ]
+    return dict(zip(COMBINED, values, strict=True))
+
+
 def further_figures(result: StudyResult) -> dict[str, float | None]:
     """Further measures by their names, in percent; all missing where none was measured."""
     figures = result.further

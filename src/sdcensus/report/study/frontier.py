@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sdcensus.model.vocabulary import RiskAxis
 from sdcensus.report.study.results import Study, StudyResult, StudyTable
 
 #: A page has room for the figures of so many methods; of more, those of the frontier are shown.
@@ -31,29 +32,17 @@ def on_frontier(points: Sequence[tuple[float | None, float | None]]) -> list[boo
     return [x is not None and y is not None and best.get(x) == y for x, y in points]
 
 
-def frontier_of(study: Study, table: StudyTable) -> frozenset[str]:
-    """The titles of the methods on the frontier of risk R and mean change, in the main draw."""
+def frontier_of(study: Study, table: StudyTable, axis: RiskAxis | None = None) -> frozenset[str]:
+    """The titles of the methods on the frontier of risk and mean change, in the main draw.
+
+    Args:
+        study: The study.
+        table: Its table.
+        axis: What stands for risk; by default what stands for it on the maps.
+    """
     results = study.mains(table)
-    pairs = [(result.utility.mean_absolute_distance, result.risk) for result in results]
-    return _titles(results, pairs)
-
-
-def untouched_frontier_of(study: Study, table: StudyTable) -> frozenset[str]:
-    """The same for the measure DR by records in place of risk R."""
-    results = study.mains(table)
-    pairs = [
-        (
-            result.utility.mean_absolute_distance,
-            None if result.further is None else result.further.unperturbed.share_of_records,
-        )
-        for result in results
-    ]
-    return _titles(results, pairs)
-
-
-def _titles(
-    results: Sequence[StudyResult], pairs: Sequence[tuple[float | None, float | None]]
-) -> frozenset[str]:
+    chosen = study.risk_axis if axis is None else axis
+    pairs = [(result.utility.mean_absolute_distance, result.height(chosen)) for result in results]
     best = on_frontier(pairs)
     return frozenset(
         result.candidate.title for result, kept in zip(results, best, strict=True) if kept
@@ -65,7 +54,8 @@ def shown_results(study: Study, table: StudyTable) -> tuple[StudyResult, ...]:
     results = study.mains(table)
     if len(results) <= MOST_SHOWN:
         return results
-    best = frontier_of(study, table) | untouched_frontier_of(study, table)
+    shown = dict.fromkeys((RiskAxis.COMPOSITE, RiskAxis.UNTOUCHED, study.risk_axis))
+    best = frozenset().union(*(frontier_of(study, table, axis) for axis in shown))
     return tuple(
         result
         for result in results

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from sdcensus.report.study.figures import FURTHER, further_figures
-from sdcensus.report.study.frontier import frontier_of, untouched_frontier_of
+from sdcensus.model.vocabulary import RiskAxis
+from sdcensus.report.study.figures import COMBINED, FURTHER, combined_figures, further_figures
+from sdcensus.report.study.frontier import frontier_of
 from sdcensus.report.study.ons_figures import ons_rows
 from sdcensus.report.study.order import agreements
 from sdcensus.report.study.published import ONS, Published
@@ -34,12 +35,12 @@ def further_sheets(study: Study) -> list[StudySheet]:
 
 def _further(study: Study) -> StudySheet:
     rows = []
+    broken = dict(study.violations)
     for table in study.tables:
-        best = frontier_of(study, table)
-        untouched = untouched_frontier_of(study, table)
+        best = [frontier_of(study, table, axis) for axis in RiskAxis]
         for result in table.results:
             candidate, draw = result.candidate, result.candidate.draw
-            figures = further_figures(result)
+            figures = further_figures(result) | combined_figures(result)
             rows.append(
                 (
                     called(study, table),
@@ -50,11 +51,11 @@ def _further(study: Study) -> StudySheet:
                     result.risk,
                     result.utility.mean_absolute_distance,
                     result.utility.hellinger_normalised,
-                    *(figures[name] for name in FURTHER),
+                    *(figures[name] for name in (*FURTHER, *COMBINED)),
                     figures["largest_marginal_change_pct"],
                     figures["association_change_pct"],
-                    int(candidate.title in best),
-                    int(candidate.title in untouched),
+                    *(int(candidate.title in titles) for titles in best),
+                    broken.get(candidate.title, 0),
                 )
             )
     columns = (
@@ -66,11 +67,13 @@ def _further(study: Study) -> StudySheet:
             ("R", Form.RISK),
             ("mean_absolute_distance", Form.PERCENT),
             ("hellinger", Form.RISK),
-            *((name, Form.RISK) for name in FURTHER),
+            *((name, Form.RISK) for name in (*FURTHER, *COMBINED)),
             ("largest_marginal_change_pct", Form.PERCENT),
             ("association_change_pct", Form.PERCENT),
             ("on_the_frontier", Form.COUNT),
             ("on_the_frontier_untouched", Form.COUNT),
+            ("on_the_frontier_claim", Form.COUNT),
+            ("new_violations", Form.COUNT),
         ),
     )
     return made_sheet(study, "further_measures", columns, rows, frozen=2)
@@ -112,6 +115,7 @@ def order_sheet(study: Study, published: Published) -> StudySheet:
             say(study, f"measure.{agreement.measure}"),
             agreement.same,
             agreement.pairs,
+            agreement.by_figures,
             "; ".join(agreement.turned),
         )
         for agreement in agreements(study, published)
@@ -120,6 +124,7 @@ def order_sheet(study: Study, published: Published) -> StudySheet:
         *text_columns(study, "table", "measure"),
         sheet_column(study, "same_order", Form.COUNT),
         sheet_column(study, "pairs", Form.COUNT),
+        sheet_column(study, "by_figures", Form.COUNT),
         sheet_column(study, "turned"),
     )
     return made_sheet(study, "order", columns, rows, frozen=2)

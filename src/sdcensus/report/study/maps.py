@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sdcensus.model.vocabulary import RiskAxis
 from sdcensus.report.charts import BAD, INK, PAPER, SOFT, STRONG, altair_library
 from sdcensus.report.study.frontier import on_frontier
 from sdcensus.report.study.labels import Point, leader, place_labels, text_width
@@ -68,12 +69,23 @@ class _Frame:
         return left + x / self.width * (right - left), high - y / self.height * (high - low)
 
 
-def risk_map(study: Study, table: StudyTable, *, frontier: bool = False) -> Plot | None:
-    """Each method a point: the composite risk over the mean change."""
-    marks = _marks(study, table, lambda result: result.risk)
-    if not marks:
+_HEIGHTS = {
+    RiskAxis.COMPOSITE: "plot.risk",
+    RiskAxis.UNTOUCHED: "plot.untouched",
+    RiskAxis.CLAIM: "plot.claim",
+}
+
+
+def risk_map(
+    study: Study, table: StudyTable, axis: RiskAxis = RiskAxis.COMPOSITE, *, frontier: bool = False
+) -> Plot | None:
+    """Each method a point: a figure of risk over the mean change."""
+    plain = axis is RiskAxis.COMPOSITE
+    marks = _marks(study, table, lambda result: result.height(axis))
+    if not marks or not (plain or any(mark.y for mark in marks)):
         return None
-    return _map(study, table, marks, say(study, "plot.risk"), from_zero=False, frontier=frontier)
+    what = say(study, _HEIGHTS[axis])
+    return _map(study, table, marks, what, from_zero=not plain, frontier=frontier)
 
 
 def disclosure_map(study: Study, table: StudyTable) -> Plot | None:
@@ -84,22 +96,6 @@ def disclosure_map(study: Study, table: StudyTable) -> Plot | None:
     small = any(result.small_share is not None for result in study.mains(table))
     what = say(study, "plot.small" if small else "plot.cells")
     return _map(study, table, marks, what, from_zero=True, frontier=study.has_long_names)
-
-
-def untouched_map(study: Study, table: StudyTable) -> Plot | None:
-    """Each method a point: small records that are published untouched over the mean change."""
-    marks = _marks(study, table, untouched_percent)
-    if not any(mark.y for mark in marks):
-        return None
-    what = say(study, "plot.untouched")
-    return _map(study, table, marks, what, from_zero=True, frontier=True)
-
-
-def untouched_percent(result: StudyResult) -> float | None:
-    """The measure DR by records, in percent."""
-    if result.further is None or result.further.unperturbed.share_of_records is None:
-        return None
-    return 100 * result.further.unperturbed.share_of_records
 
 
 def _marks(
@@ -135,12 +131,12 @@ def _map(
     many = frontier and (len(marks) > _NAMED or study.has_grid)
     wide = many or (frontier and study.has_long_names)
     frame = _Frame(760, 340, across, up) if wide else _Frame(370, 210, across, up)
-    digits = max(0, -math.floor(math.log10((up[1] - up[0]) / 4)))
+    digits, fine = _digits(up, 0), _digits(across, 1)
     x = (
         alt.X("x:Q")
         .title(say(study, "plot.across"))
         .scale(domain=list(across), nice=False, zero=False)
-        .axis(tickCount=5, format=".1f", grid=False, domainColor=SOFT, tickColor=SOFT)
+        .axis(tickCount=5, format=f".{fine}f", grid=False, domainColor=SOFT, tickColor=SOFT)
     )
     y = (
         alt.Y("y:Q")
@@ -178,7 +174,9 @@ def _map(
         .encode(x=alt.X("left:Q"), y=alt.Y("middle:Q"), text="name:N")
     )
     name = called(study, table)
-    spoken = _spoken(study, [mark for mark, kept in zip(marks, named, strict=True) if kept], digits)
+    spoken = _spoken(
+        study, [mark for mark, kept in zip(marks, named, strict=True) if kept], digits, fine
+    )
     key = "plot.map_many" if many else "plot.map"
     counted = {"n": len(marks)} if many else {}
     return Plot(
@@ -186,6 +184,12 @@ def _map(
         say(study, key, table=name, what=what, points=spoken, **counted),
         alt.layer(*layers).properties(width=frame.width, height=frame.height),
     )
+
+
+def _digits(span: tuple[float, float], least: int) -> int:
+    """Decimals by which the ticks of an axis differ."""
+    low, high = span
+    return max(least, -math.floor(math.log10((high - low) / 4)))
 
 
 def _line(marks: Sequence[_Mark], x: Any, y: Any) -> Any:
@@ -199,7 +203,7 @@ def _line(marks: Sequence[_Mark], x: Any, y: Any) -> Any:
     )
 
 
-def _spoken(study: Study, marks: Sequence[_Mark], digits: int) -> str:
+def _spoken(study: Study, marks: Sequence[_Mark], digits: int, fine: int) -> str:
     """Points in words, for those who cannot see them."""
     return "; ".join(
         say(
@@ -207,7 +211,7 @@ def _spoken(study: Study, marks: Sequence[_Mark], digits: int) -> str:
             "plot.point",
             name=mark.name,
             y=fixed(study, mark.y, digits),
-            x=fixed(study, mark.x),
+            x=fixed(study, mark.x, max(2, fine)),
         )
         for mark in marks
     )

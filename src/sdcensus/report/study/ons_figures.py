@@ -1,7 +1,7 @@
 """The measures of the study of the Office for National Statistics (ONS, 2011), method by method.
 
-Six tables, in the order of its measures: disclosure risk, distances, variances, associations,
-ranks, margins.
+Six tables: disclosure risk, distances, variances, associations, ranks, margins. Which measure
+stands in which of its Tables 5 to 10 is not told in our sources: the numbers are our arrangement.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from sdcensus.report.study.figures import further_figures
 from sdcensus.report.study.results import Study, StudyResult, StudyTable
 from sdcensus.utility.by_row import Dispersion
 
-#: For each of its tables the measures that we show there.
+#: The measures under numbers of our own arrangement.
 ONS_LAYOUT = {
     5: ("untouched_cells", "untouched_records"),
     6: ("hellinger", "relative", "absolute"),

@@ -18,7 +18,7 @@ _DIGITS = {"hellinger": 3, "relative": 2, "absolute": 3, "variance_ratio": 3}
 
 
 def ons_tables(study: Study) -> Html:
-    """Tables 5 to 10."""
+    """Six tables, numbered 5 to 10 by us."""
     parts: list[Html] = []
     for number, measures in ONS_LAYOUT.items():
         caption = say(study, f"ons.caption_{number}")

@@ -22,6 +22,8 @@ class Agreement(Confidential):
         same: Pairs of which the same method has the smaller figure here.
         pairs: Pairs whose order was printed and that have two figures here.
         turned: The others, as printed: ``lower < higher``.
+        by_figures: Of the pairs those that two printed figures put in order; the others are told
+            in words.
     """
 
     table: StudyTable
@@ -29,6 +31,7 @@ class Agreement(Confidential):
     same: int
     pairs: int
     turned: tuple[str, ...]
+    by_figures: int = 0
 
     def __repr__(self) -> str:
         return f"<Agreement by {self.measure}: confidential>"
@@ -40,25 +43,26 @@ def agreements(study: Study, published: Published) -> list[Agreement]:
     for table in study.tables:
         mine = compared_figures(study, table, published)
         for measure in published.measures:
-            same, turned = 0, []
-            for lower, higher in printed_order(study, table, published, measure):
+            same, turned, figures = 0, [], 0
+            for lower, higher, printed in printed_order(study, table, published, measure):
                 first, second = mine[lower].get(measure), mine[higher].get(measure)
                 if first is None or second is None:
                     continue
+                figures += printed
                 if first < second:
                     same += 1
                 else:
                     turned.append(f"{lower} < {higher}")
             if same or turned:
                 pairs = same + len(turned)
-                agreements.append(Agreement(table, measure, same, pairs, tuple(turned)))
+                agreements.append(Agreement(table, measure, same, pairs, tuple(turned), figures))
     return agreements
 
 
 def printed_order(
     study: Study, table: StudyTable, published: Published, measure: str
-) -> Iterator[tuple[str, str]]:
-    """Pairs of methods whose order was printed: by two figures, or in words."""
+) -> Iterator[tuple[str, str, bool]]:
+    """Pairs of methods whose order was printed, and whether by two figures or in words."""
     names = study.names
     told = {
         (order.lower, order.higher)
@@ -69,11 +73,11 @@ def printed_order(
         figures = [published.of(table, name).get(measure) for name in (first, second)]
         one, other = figures
         if (first, second) in told:
-            yield first, second
+            yield first, second, False
         elif (second, first) in told:
-            yield second, first
+            yield second, first, False
         elif one is not None and other is not None and one != other:
-            yield (first, second) if one < other else (second, first)
+            yield (first, second, True) if one < other else (second, first, True)
 
 
 def agreement_of_all(every: list[Agreement]) -> tuple[int, int]:

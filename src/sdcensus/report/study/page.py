@@ -6,12 +6,13 @@ from sdcensus.model.catalogue import FIRST
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.quantities import NOTHING, decimal_text, number_text, share_text, written_as
 from sdcensus.model.spec.headings import entity_text, joined, table_heading
+from sdcensus.model.vocabulary import RiskAxis
 from sdcensus.report import page as shell
 from sdcensus.report.page import Html, PageCell, Tile, Tone
 from sdcensus.report.study.figures import measures
 from sdcensus.report.study.frontier import shown_results
-from sdcensus.report.study.further import further, rest_words
-from sdcensus.report.study.maps import disclosure_map, risk_map, untouched_map
+from sdcensus.report.study.further import combined, further, rest_words
+from sdcensus.report.study.maps import disclosure_map, risk_map
 from sdcensus.report.study.ons_tables import ons_tables
 from sdcensus.report.study.plots import Plot, changes
 from sdcensus.report.study.printed import capital, figure, heads, printed, titled
@@ -39,6 +40,7 @@ _PARTS = (
     "maps",
     "methods",
     "further",
+    "combined",
     "ons",
     "totals",
     "changes",
@@ -58,7 +60,7 @@ def page(study: Study, published: Published | None, *, progress: Progress = no_p
     if study.preset != ONS:
         left_out.add("ons")
     if all(result.further is None for table in study.tables for result in table.results):
-        left_out.add("further")
+        left_out |= {"further", "combined"}
     shown = [part for part in _PARTS if part not in left_out]
     blocks = {
         "findings": lambda: _findings(study, published),
@@ -66,6 +68,7 @@ def page(study: Study, published: Published | None, *, progress: Progress = no_p
         "maps": lambda: _maps(study),
         "methods": lambda: _methods(study),
         "further": lambda: further(study),
+        "combined": lambda: combined(study),
         "ons": lambda: ons_tables(study),
         "totals": lambda: _totals(study),
         "changes": lambda: _changes(study),
@@ -191,11 +194,18 @@ def _maps(study: Study) -> Html:
         risk = risk_map(study, table, frontier=True)
         if risk is None:
             continue
-        figures.append(_plot(risk))
-        second = untouched_map(study, table) if changed else disclosure_map(study, table)
-        nothing = say(study, "page.no_untouched", table=called(study, table))
-        nothing = nothing if changed else _no_map(study, table)
-        figures.append(shell.paragraph(nothing, soft=True) if second is None else _plot(second))
+        for axis in dict.fromkeys((study.risk_axis, RiskAxis.COMPOSITE)):
+            plot = risk_map(study, table, axis, frontier=True)
+            figures.append(_plot_or(study, plot, table, f"page.no_{axis.value}"))
+        if study.risk_axis is not RiskAxis.COMPOSITE:
+            continue
+        if changed:
+            second = risk_map(study, table, RiskAxis.UNTOUCHED, frontier=True)
+            figures.append(_plot_or(study, second, table, "page.no_DR"))
+            continue
+        second = disclosure_map(study, table)
+        nothing = shell.paragraph(_no_map(study, table), soft=True)
+        figures.append(nothing if second is None else _plot(second))
     if not figures:
         return shell.section(_title(study, "maps"), say(study, "page.nothing_drawn"))
     words = [say(study, "page.maps", legend=say(study, "page.legend"))]
@@ -207,6 +217,13 @@ def _maps(study: Study) -> Html:
     wide = study.has_grid or study.has_long_names
     placed = figures if wide else [shell.side_by_side(*figures)]
     return shell.section(_title(study, "maps"), " ".join(words), *placed)
+
+
+def _plot_or(study: Study, plot: Plot | None, table: StudyTable, nothing: str) -> Html:
+    """A map, or that there is nothing to draw."""
+    if plot is not None:
+        return _plot(plot)
+    return shell.paragraph(say(study, nothing, table=called(study, table)), soft=True)
 
 
 def _no_map(study: Study, table: StudyTable) -> str:
@@ -415,8 +432,12 @@ def _reading(study: Study) -> Html:
 def _reading_further(study: Study) -> list[str]:
     if all(result.further is None for table in study.tables for result in table.results):
         return []
-    names = ("untouched", "claims", "ranks", "margins", "gain", "lines", "frontier")
-    return [say(study, f"reading.{name}") for name in names]
+    names = ("untouched", "claims", "combined", "ranks", "margins", "gain", "lines")
+    risk = say(study, f"axis.{study.risk_axis.value}")
+    return [
+        *(say(study, f"reading.{name}") for name in names),
+        say(study, "reading.frontier", risk=risk),
+    ]
 
 
 def _size(mean: float, language: str | None) -> str:

@@ -9,7 +9,7 @@ from sdcensus.model.vocabulary import NoiseDraw
 from sdcensus.report import page as shell
 from sdcensus.report.page import Html, PageCell, Tone
 from sdcensus.report.study.figures import compared_figures, counted_as_printed
-from sdcensus.report.study.order import agreement_of_all, agreements
+from sdcensus.report.study.order import Agreement, agreement_of_all, agreements
 from sdcensus.report.study.published import Published
 from sdcensus.report.study.results import Study, StudyTable
 from sdcensus.report.study.words import called, drawn, fixed, say
@@ -80,13 +80,19 @@ def _order(study: Study, published: Published) -> list[Html]:
     same, pairs = agreement_of_all(every)
     return [
         shell.table(
-            say(study, "page.order", n=same, all=pairs),
+            say(study, "page.order", n=same, all=pairs)
+            if not published.lettered
+            else say(study, "page.order_ons", n=same, all=pairs, figures=_by_figures(every)),
             heads(study, "measure", "same_order", "turned"),
             rows,
             words=3,
             wrapped=True,
         )
     ]
+
+
+def _by_figures(every: Sequence[Agreement]) -> int:
+    return sum(agreement.by_figures for agreement in every)
 
 
 #: Pairs in another order that a line names.

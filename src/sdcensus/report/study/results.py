@@ -12,7 +12,8 @@ from sdcensus.model.confidential import Confidential
 from sdcensus.model.inference.knowledge import Knowledge
 from sdcensus.model.perturbation.table import Perturbation
 from sdcensus.model.spec.table_spec import TableSpec
-from sdcensus.model.vocabulary import NoiseDraw
+from sdcensus.model.vocabulary import NoiseDraw, RiskAxis
+from sdcensus.risk.combined.chances import CombinedRisk
 from sdcensus.risk.unperturbed import Unperturbed
 from sdcensus.utility.against_design import ChiSquare
 from sdcensus.utility.by_row import RowMeasures
@@ -172,6 +173,10 @@ class Further(Confidential):
             each looked at alone.
         association_change: The mean change of Cramér's V over pairs of axes, in percent.
         rows: Measures of each area and their dispersion, as ONS 2011 has them.
+        by_formula: What a published 1, 2 or 3 says, by changes of records and noise together;
+            ``None`` where the noise of cells is not known by itself.
+        by_count: The same as it is in the records of the study: with the noise to be expected, or
+            as published where that is not known.
     """
 
     unperturbed: Unperturbed
@@ -184,6 +189,8 @@ class Further(Confidential):
     constellation_share: float | None
     association_change: float | None
     rows: RowMeasures | None
+    by_formula: CombinedRisk | None = None
+    by_count: CombinedRisk | None = None
 
     def __repr__(self) -> str:
         return "<Further: confidential>"
@@ -230,6 +237,15 @@ class StudyResult(Confidential):
     def __repr__(self) -> str:
         return f"<StudyResult of {self.candidate.title}: confidential>"
 
+    def height(self, axis: RiskAxis) -> float | None:
+        """The figure that stands for risk on a map."""
+        if axis is RiskAxis.COMPOSITE or self.further is None:
+            return self.risk if axis is RiskAxis.COMPOSITE else None
+        if axis is RiskAxis.UNTOUCHED:
+            return _percent(self.further.unperturbed.share_of_records)
+        claims = self.further.by_count
+        return None if claims is None else _percent(claims.worst_claim)
+
     @property
     def share(self) -> float | None:
         """The share of non-empty cells that are given away; ``None`` if all cells are empty."""
@@ -245,6 +261,10 @@ class StudyResult(Confidential):
 
 def _share(part: int, of: int) -> float | None:
     return part / of if of else None
+
+
+def _percent(share: float | None) -> float | None:
+    return None if share is None else 100 * share
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True, repr=False)
@@ -287,6 +307,11 @@ class Study(Confidential):
         language: The language of its words and labels.
         left_out: Points of a grid that cannot be made, each with the reason.
         preset: The printed study that it repeats; empty for a study of one's own.
+        lineage: The methods by which the store of the study was derived, the first one first; none
+            where it is an original.
+        violations: For each method that changes records how many break an edit rule that they kept
+            before, where any does.
+        risk_axis: What stands for risk on the first map of each table, and on the frontier.
     """
 
     census: str
@@ -298,6 +323,9 @@ class Study(Confidential):
     language: str | None = None
     left_out: tuple[tuple[str, str], ...] = ()
     preset: str = ""
+    lineage: tuple[str, ...] = ()
+    violations: tuple[tuple[str, int], ...] = ()
+    risk_axis: RiskAxis = RiskAxis.COMPOSITE
 
     def __repr__(self) -> str:
         return f"<Study of {len(self.tables)} tables: confidential>"

@@ -81,8 +81,10 @@ def fixed(study: Study, figure: float, digits: int = 2) -> str:
 def sentences(study: Study, published: Published | None = None) -> list[tuple[str, str]]:
     """The findings, each with a word or two to begin with."""
     conclusions = [(say(study, "find.scope"), scope(study))]
+    conclusions += _derived(study)
     conclusions += _by_verdict(study)
     conclusions += _unjudged(study)
+    conclusions += _broken(study)
     conclusions += _grid(study)
     conclusions += _cost(study)
     conclusions += _draws(study)
@@ -167,10 +169,37 @@ def _beside_printed(study: Study, published: Published) -> list[tuple[str, str]]
     text = say(study, "said.beside", country=published.country)
     if published.lettered:
         text = say(study, "said.beside_ons")
-    same, pairs = agreement_of_all(agreements(study, published))
-    if pairs:
+    every = agreements(study, published)
+    same, pairs = agreement_of_all(every)
+    if pairs and published.lettered:
+        figures = sum(agreement.by_figures for agreement in every)
+        text += " " + say(study, "said.order_ons", n=same, all=pairs, figures=figures)
+    elif pairs:
         text += " " + say(study, "said.order", n=same, all=pairs)
     return [(say(study, "find.beside"), text)]
+
+
+def _derived(study: Study) -> list[tuple[str, str]]:
+    """That the store of the study is a derived one, and so what is taken for true."""
+    if not study.lineage:
+        return []
+    steps = ", ".join(study.lineage)
+    return [(say(study, "find.derived"), say(study, "said.derived", steps=steps))]
+
+
+def _broken(study: Study) -> list[tuple[str, str]]:
+    """Methods whose records break edit rules: they would be refused as stores."""
+    if not study.violations:
+        return []
+    parts = [
+        say(study, "said.broken_part", name=name, n=number_text(number, study.language))
+        for name, number in study.violations[:_MOST_NAMED]
+    ]
+    more = len(study.violations) - _MOST_NAMED
+    listed = "; ".join(parts)
+    if more > 0:
+        listed = say(study, "said.and_more", names=listed, n=more)
+    return [(say(study, "find.broken"), say(study, "said.broken", parts=listed))]
 
 
 def _points(study: Study) -> frozenset[str]:
@@ -232,7 +261,10 @@ def _grid(study: Study) -> list[tuple[str, str]]:
         more = len(best) - _MOST_NAMED
         if more > 0:
             first = say(study, "said.and_more", names=first, n=more)
-        text += " " + say(study, "said.frontier", names=first, table=called(study, table))
+        risk = say(study, f"axis.{study.risk_axis.value}")
+        text += " " + say(
+            study, "said.frontier", names=first, table=called(study, table), risk=risk
+        )
     if study.left_out:
         text += " " + say(study, "said.left_out", n=len(study.left_out))
     return [(say(study, "find.grid"), text)]

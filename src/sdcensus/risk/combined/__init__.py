@@ -12,6 +12,7 @@ from sdcensus.risk.combined.chances import (
     SmallValueChance,
     combined_risk,
     observed_risk,
+    published_risk,
 )
 from sdcensus.risk.combined.moves import (
     NO_MOVES,
@@ -20,6 +21,7 @@ from sdcensus.risk.combined.moves import (
     cell_moves,
     measured_moves,
     moves_by_rate,
+    moves_of_cells,
     together,
 )
 from sdcensus.risk.combined.priors import CountPrior, prior_of, prior_of_counts, reference_prior
@@ -35,9 +37,11 @@ __all__ = [
     "combined_risk",
     "measured_moves",
     "moves_by_rate",
+    "moves_of_cells",
     "observed_risk",
     "prior_of",
     "prior_of_counts",
+    "published_risk",
     "reference_prior",
     "together",
 ]

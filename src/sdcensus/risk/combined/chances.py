@@ -122,9 +122,7 @@ def combined_risk(
             the swap.
         published: The published values to look at, 1 or more.
     """
-    values = sorted(set(published))
-    if not values or values[0] < 1:
-        raise SpecError("Claims are made about published values of 1 or more.")
+    values = _claimed(published)
     most = values[-1] + (0 if perturbation is None else perturbation.max_deviation)
     counts = np.arange(most + 1, dtype=np.int64)
     noise = _noise(perturbation, counts, values)
@@ -158,16 +156,45 @@ def observed_risk(
         perturbation: The noise; ``None`` where counts are published as they are.
         published: The published values to look at, 1 or more.
     """
+    values = _claimed(published)
+    most = values[-1] + (0 if perturbation is None else perturbation.max_deviation)
+    near = cells.after <= most
+    kept = CellMoves(cells.before[near], cells.after[near], cells.stayed[near])
+    noise = _noise(perturbation, np.arange(most + 1, dtype=np.int64), values)
+    return _counted(kept, values, noise[kept.after])
+
+
+def published_risk(
+    cells: CellMoves,
+    shown: Int64,
+    *,
+    published: Sequence[int] = CLAIMED,
+) -> CombinedRisk:
+    """The same as it is in one published table, for methods whose noise is not known by cells.
+
+    Args:
+        cells: Who left and who came, by cell.
+        shown: What is published for the same cells; below 0 where nothing is.
+        published: The published values to look at, 1 or more.
+    """
+    values = _claimed(published)
+    weights = np.asarray(shown[:, None] == np.asarray(values)[None, :], dtype=np.float64)
+    return _counted(cells, values, weights)
+
+
+def _claimed(published: Sequence[int]) -> list[int]:
     values = sorted(set(published))
     if not values or values[0] < 1:
         raise SpecError("Claims are made about published values of 1 or more.")
-    most = values[-1] + (0 if perturbation is None else perturbation.max_deviation)
-    near = cells.after <= most
-    true, after, stayed = cells.before[near], cells.after[near], cells.stayed[near]
-    noise = _noise(perturbation, np.arange(most + 1, dtype=np.int64), values)
+    return values
+
+
+def _counted(cells: CellMoves, values: Sequence[int], weights: Float64) -> CombinedRisk:
+    """Cells counted by how likely each is published with each of the values (columns)."""
+    true, after, stayed = cells.before, cells.after, cells.stayed
     chances = []
     for at, value in enumerate(values):
-        weight = noise[after, at]
+        weight = weights[:, at]
         equal = after == value
         whole = equal & (true == value) & (stayed == value)
         chances.append(

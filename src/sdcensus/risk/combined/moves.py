@@ -198,6 +198,7 @@ def record_cells(store: CensusStore, spec: TableSpec) -> tuple[Int64, int]:
     size = 1
     rows = store.rows(spec.of)
     numbers = np.zeros(rows, dtype=np.int64)
+    outside = np.zeros(rows, dtype=bool)
     for axis in spec.axes:
         variable = store.schema.variable(axis.variable.name)
         block = axis.blocks[0]
@@ -205,11 +206,14 @@ def record_cells(store: CensusStore, spec: TableSpec) -> tuple[Int64, int]:
         if size > _MOST_CELLS:
             raise SpecError(f"{spec.title}: the table has too many cells for this measure.")
         column = store.column(spec.of, variable)[slice(0, rows)]
-        numbers = numbers * block.size + block.group[axis.base][column]
+        group = block.group[axis.base][column]
+        outside |= (group < 0) | (group >= block.size)
+        numbers = numbers * block.size + group
     if not spec.universe.everything:
         inside = np.zeros(rows, dtype=bool)
         inside[all_rows_of(spec.universe, store, spec.of)] = True
-        numbers[~inside] = NOWHERE
+        outside |= ~inside
+    numbers[outside] = NOWHERE
     return numbers, size
 
 

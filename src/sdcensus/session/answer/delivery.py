@@ -71,7 +71,7 @@ def delivered(
         values=cells.values,
         marks=cells.marks,
         unit=Text.of({language: units_text(spec, language) for language in LANGUAGES}),
-        notes=tuple(_notes(compiled, cells, verdict, claims, provenance.smallest_group)),
+        notes=tuple(_notes(compiled, cells, verdict, claims, provenance)),
         provenance=replace(provenance, spec_hash=compiled.watched.hash()),
         spec=spec if compiled.declared else None,
         source=source,
@@ -91,20 +91,25 @@ def _file_name(asked: TableSpec) -> str:
 
 
 def _notes(
-    compiled: Compiled, cells: AnswerCells, verdict: Verdict, claims: Claims, smallest: int
+    compiled: Compiled,
+    cells: AnswerCells,
+    verdict: Verdict,
+    claims: Claims,
+    provenance: Provenance,
 ) -> list[Text]:
+    lineage = provenance.lineage
     if compiled.declared:
         table = Table(compiled.spec, _numbers(cells), _flags(cells))
         marks = cells.marks
         whole = marks is None or not np.isin(marks, _EXPLAINED).any()
-        notes = [*notes_for(table, claims, legend=not whole)]
+        notes = [*notes_for(table, claims, lineage=lineage, legend=not whole)]
     else:
-        notes = notes_of_sums(compiled.spec, claims)
+        notes = notes_of_sums(compiled.spec, claims, lineage)
     notes += sum_notes(compiled, cells)
     if cells.marks is not None and (cells.marks == Mark.LOW_RELIABILITY).any():
         notes.append(Text.named("answers.low_reliability"))
     if cells.marks is not None and (cells.marks == Mark.NOT_BROKEN_DOWN).any():
-        notes.append(note_for(smallest, compiled.spec.measure))
+        notes.append(note_for(provenance.smallest_group, compiled.spec.measure))
     areas, available = verdict.areas, verdict.available
     if areas is not None and available is not None and available < areas:
         figures = {"available": available, "areas": areas, "withheld": areas - available}
@@ -116,10 +121,10 @@ def _notes(
     return notes
 
 
-def notes_of_sums(spec: TableSpec, claims: Claims) -> list[Text]:
+def notes_of_sums(spec: TableSpec, claims: Claims, lineage: str) -> list[Text]:
     """What readers should know of a table whose cells are sums of published values."""
     nothing = SparseTable(spec, np.zeros(0, np.uint64), np.zeros(0, np.int64))
-    return [*notes_for(nothing, claims)]
+    return [*notes_for(nothing, claims, lineage=lineage)]
 
 
 def note_of_error(factor: float) -> Text:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from sdcensus.methods.method import Method
 from sdcensus.model.policy.rules import OnlineRules, WhenSparse
 from sdcensus.model.published.figures import FigureLimits
+from sdcensus.model.published.record_changes import notes_of_lineage
 from sdcensus.model.published.table import Mark
 from sdcensus.model.text import Text
 from sdcensus.model.vocabulary import Measure
@@ -23,6 +24,7 @@ class ReadingFacts:
 
     Attributes:
         unbiased: Whether changes come to nothing on average.
+        records: What was done to records before they were counted; nothing where nothing was.
         zeros: What a 0 can mean.
         exact: Whether the office publishes some totals as they are.
         planned: Whether tables that the office publishes have the same numbers.
@@ -37,6 +39,7 @@ class ReadingFacts:
     """
 
     unbiased: bool
+    records: tuple[Text, ...]
     zeros: Text
     exact: bool
     planned: bool
@@ -57,6 +60,7 @@ def reading_facts(
     measure: Measure,
     smallest_group: int,
     planned: bool,
+    lineage: str,
 ) -> ReadingFacts:
     """What readers of a table builder are told.
 
@@ -66,6 +70,7 @@ def reading_facts(
         measure: What figures say.
         smallest_group: The smallest group in force; 0 for no rule.
         planned: Whether a plan of the office publishes with the same numbers.
+        lineage: How the records were derived, as published files name it.
     """
     claims = [method.claims() for method in methods]
     zeros = "zeros"
@@ -84,6 +89,7 @@ def reading_facts(
     }
     return ReadingFacts(
         unbiased=all(each.unbiased for each in claims),
+        records=notes_of_lineage(lineage),
         zeros=Text.named(f"notes.{zeros}"),
         exact=any(method.exempt_tables for method in methods),
         planned=planned,

@@ -275,6 +275,7 @@ class TableService(Confidential):
             measure=self.policy.answers,
             smallest_group=self.smallest_group,
             planned=self._planned,
+            lineage=self.census.origin.lineage,
         )
 
     def verdict(self, spec: TableSpec, role: str | UserRole = UserRole.PUBLIC) -> Verdict:

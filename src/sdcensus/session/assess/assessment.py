@@ -57,6 +57,7 @@ from sdcensus.session.assess.knowledge import (
 from sdcensus.session.assess.measures import measured, tried
 from sdcensus.session.assess.options import AssessOptions
 from sdcensus.session.assess.public import public_assessment
+from sdcensus.session.assess.records import record_figures
 from sdcensus.session.assess.together import budgets_of, differences_of, opened_registry, others_of
 from sdcensus.session.protect.smallest_group import group_claim
 from sdcensus.session.study.cells import worst
@@ -192,6 +193,7 @@ def assess_table(
         provenance=said.provenance,
         smallest_group=_group_claim(method, said.provenance),
         groups=tuple(said.groups),
+        records=None if said.behind is None else record_figures(cube, table, said.behind),
         census=Text() if said.schema is None else CensusFacts.of(said.schema.census).name,
     )
 

@@ -6,9 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
+
 from sdcensus.errors import SpecError
 from sdcensus.methods.method import Method
 from sdcensus.model.confidential import Confidential
+from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.inference.knowledge import Knowledge
 from sdcensus.model.perturbation.table import Perturbation
@@ -19,6 +23,22 @@ from sdcensus.risk.groups.broken_down import BrokenDown
 from sdcensus.risk.looks.budget import LookBudget
 
 Tabulate = Callable[[TableSpec], AnyCube]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class RecordsBehind(Confidential):
+    """The records behind a table, before it was protected.
+
+    Attributes:
+        untouched: Of each interior cell how many records are neither perturbed nor imputed.
+        original: The counts of the store from which that of the table was derived, if it is given.
+    """
+
+    untouched: npt.NDArray[np.int64]
+    original: Cube | None
+
+    def __repr__(self) -> str:
+        return "<RecordsBehind: confidential>"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -47,6 +67,7 @@ class AssessOptions(Confidential):
         number: The number of the table on the evaluation sheet.
         title: What stands above the pages; by default what the table shows, in words.
         language: The language of labels.
+        behind: The records behind the table, where some are imputed or the store is a derived one.
     """
 
     method: Method | None = None
@@ -66,6 +87,7 @@ class AssessOptions(Confidential):
     number: int = 1
     title: str = ""
     language: str | None = None
+    behind: RecordsBehind | None = None
 
     def __post_init__(self) -> None:
         if self.recovery_limit is not None and not 0 < self.recovery_limit < 1:
@@ -85,8 +107,11 @@ class Surroundings:
             for the chance of recovery holds unless the options name another.
         smallest_group: Groups that are published below this are not broken down further; not below
             what a plan or a policy says.
+        original: The store from which that of the table was derived: what is published is compared
+            with its records as well.
     """
 
     registry: str | Path | None = None
     policy: str | Path | None = None
     smallest_group: int | None = None
+    original: str | Path | None = None

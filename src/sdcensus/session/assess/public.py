@@ -52,7 +52,8 @@ def public_assessment(
     spec = table.spec
     claims = Claims(for_publication=False) if method is None else method.claims()
     if method is not None and not table.notes:
-        table = table.with_notes(*notes_for(table, claims))
+        lineage = "" if provenance is None else provenance.lineage
+        table = table.with_notes(*notes_for(table, claims, lineage=lineage))
     shows = table_heading(replace(spec, name=""), language)
     called = provenance.method if provenance is not None else ""
     if not called and method is not None:

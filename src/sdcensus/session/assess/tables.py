@@ -28,13 +28,14 @@ from sdcensus.risk.groups.broken_down import BrokenDown, GroupNoise
 from sdcensus.risk.looks.budget import LookBudget
 from sdcensus.session.assess.assessment import assess_table
 from sdcensus.session.assess.options import AssessOptions, Surroundings
+from sdcensus.session.assess.records import records_behind
 from sdcensus.session.assess.together import (
     budget_of_menu,
     budgets_of,
     opened_registry,
     others_of,
 )
-from sdcensus.session.census.census import Census
+from sdcensus.session.census.census import Census, open_store
 from sdcensus.session.gate.broken_down import (
     broken_down_in_menu,
     broken_down_in_tables,
@@ -157,8 +158,16 @@ def assess_spec(
         smallest = in_force(policy, UserRole.PUBLIC, beside.smallest_group)
         beside = replace(beside, smallest_group=smallest)
     others = _others(census, spec, said, beside, progress=progress)
-    said = replace(others.added_to(said, census), tabulate=_Counter(census))
+    said = replace(
+        others.added_to(said, census),
+        tabulate=_Counter(census),
+        behind=records_behind(census, spec, _original(beside)),
+    )
     return _assessed(census, spec, method, said, beside, progress)
+
+
+def _original(around: Surroundings) -> Census | None:
+    return None if around.original is None else open_store(around.original)
 
 
 def assess_published(
@@ -194,8 +203,14 @@ def assess_published(
     table = published.table
     if isinstance(table, Table):
         table = replace(table, spec=spec)
-    others = _others(census, spec, said, around or Surroundings(), progress=progress)
-    said = replace(others.added_to(said, census), provenance=provenance, tabulate=_Counter(census))
+    beside = around or Surroundings()
+    others = _others(census, spec, said, beside, progress=progress)
+    said = replace(
+        others.added_to(said, census),
+        provenance=provenance,
+        tabulate=_Counter(census),
+        behind=records_behind(census, spec, _original(beside)),
+    )
     return assess_table(cube, table, said, progress=progress)
 
 

@@ -33,6 +33,7 @@ from sdcensus.formats.shared.arrow_columns import write_csv
 from sdcensus.formats.write import check_new, new_file
 from sdcensus.model.perturbation.table import Perturbation, PerturbationTable
 from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.published.provenance import lines_of
 from sdcensus.model.published.table import PublishedTable
 from sdcensus.model.quantities import share_text
 from sdcensus.session.answer.service import TableService
@@ -108,7 +109,10 @@ def attack_folder(
         folder, skip_unreadable=skip_unreadable, most_cells=MOST_CELLS, progress=progress
     )
     report = run_attacks(published_folder.tables, assumptions, attacks=attacks, progress=progress)
-    return FolderAttack(Path(folder), published_folder.tables, report, published_folder.skipped)
+    tables = published_folder.tables
+    return FolderAttack(
+        Path(folder), tables, report, published_folder.skipped, _about_lines(tables)
+    )
 
 
 def attack_address(
@@ -166,7 +170,21 @@ def _attacked(
     progress: Progress,
 ) -> FolderAttack:
     report = run_attacks(crawl.tables, assumptions, attacks=attacks, progress=progress)
-    return FolderAttack(source, crawl.tables, report, (), crawl.sentences)
+    notes = (*crawl.sentences, *_about_lines(crawl.tables))
+    return FolderAttack(source, crawl.tables, report, (), notes)
+
+
+def _about_lines(tables: Sequence[PublishedTable]) -> tuple[str, ...]:
+    """That tables were not made from the same records, where that is so."""
+    lines = lines_of(table.provenance for table in tables)
+    if len(lines) < 2:
+        return ()
+    return (
+        f"These tables were made from several lines of records: {'; '.join(lines)}. The attacks"
+        " take them for tables of the same records, so what they claim from tables of several"
+        " lines together can be wrong, and what their differences tell about changed records is"
+        " not looked for. Attack the tables of each line in a folder of its own.",
+    )
 
 
 def read_noise(path: str | Path) -> KnownNoise:

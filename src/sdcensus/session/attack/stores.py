@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sdcensus.errors import SpecError, StoreError
+from sdcensus.model.published.provenance import lines_of
 from sdcensus.model.published.table import PublishedTable
 from sdcensus.session.census.census import Census, open_store
 from sdcensus.store.manifest import MANIFEST_FILE, read_manifest
@@ -25,6 +26,12 @@ def stores_to_score(
         SpecError: The derived store cannot be found, or the tables were not made of it.
     """
     census = open_store(store)
+    lines = lines_of(table.provenance for table in tables)
+    if len(lines) > 1:
+        raise SpecError(
+            f"These tables were made from several lines of records: {'; '.join(lines)}. Score the"
+            " tables of each line by themselves, in a folder of their own."
+        )
     versions = {
         table.provenance.data_version for table in tables if table.provenance is not None
     } - {census.origin.data_version}

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 
 from sdcensus.model.perturbation.table import Perturbation
 from sdcensus.model.published.provenance import Provenance
+from sdcensus.model.published.record_changes import RecordChange, record_changes
 from sdcensus.model.published.table import Mark
 from sdcensus.model.vocabulary import Measure
 from sdcensus.report.claim.answer import Bracket, CellCase, MethodKind
@@ -23,8 +24,7 @@ LOW_UP_TO, MIDDLE_UP_TO = 0.25, 0.75
 #: Chances are compared with the ends of the brackets in steps of this, on every machine alike.
 _DIGITS = 9
 
-#: The kind of each method, as readers know it.
-KINDS = {
+_KINDS = {
     "cell-key": MethodKind.NOISE,
     "per-unit": MethodKind.NOISE,
     "per-unit-deviations": MethodKind.NOISE,
@@ -33,37 +33,28 @@ KINDS = {
     "small-cell-adjustment": MethodKind.ROUNDING,
     "threshold": MethodKind.HIDING,
     "withhold-sparse": MethodKind.HIDING,
-    "drop-records": MethodKind.RECORDS,
-    "targeted-swap": MethodKind.PLACES,
-    "random-swap": MethodKind.PLACES,
-    "proportional-swap": MethodKind.PLACES,
-    "attribute-swap": MethodKind.ATTRIBUTES,
-    "pram": MethodKind.PRAM,
-    "geographic-pram": MethodKind.PLACES,
-    "over-imputation": MethodKind.IMPUTATION,
-    "returned-imputation": MethodKind.IMPUTATION,
-    "perturbation-weights": MethodKind.WEIGHTS,
-    "systematic-sample": MethodKind.SAMPLE,
 }
 #: Steps behind a method that make totals add up protect nothing by themselves.
 _SILENT = frozenset({"additivity", "nearest-additive", "exact", "none"})
 
 
-def kinds_of(provenance: Provenance | None) -> tuple[MethodKind, ...]:
+def kinds_of(provenance: Provenance | None) -> tuple[RecordChange | MethodKind, ...]:
     """The kinds of protection that a published table names, each once. Public."""
     if provenance is None:
         return ()
-    lineage = [step.split()[0] for step in provenance.lineage.split(" → ") if step.strip()]
     methods = [name.strip() for name in provenance.method.replace("→", "|").split("|")]
-    kinds = {_kind(name) for name in (*lineage, *methods) if name and name not in _SILENT}
+    kinds = {_kind(name) for name in methods if name and name not in _SILENT}
     if provenance.smallest_group:
         kinds.add(MethodKind.GROUPS)
-    return tuple(kind for kind in MethodKind if kind in kinds)
+    return (
+        *record_changes(provenance.lineage),
+        *(kind for kind in MethodKind if kind in kinds),
+    )
 
 
 def _kind(name: str) -> MethodKind:
-    if name in KINDS:
-        return KINDS[name]
+    if name in _KINDS:
+        return _KINDS[name]
     if "round" in name:
         return MethodKind.ROUNDING
     return MethodKind.OTHER

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
-from sdcensus._version import __version__
 from sdcensus.errors import OutputError, SpecError
 from sdcensus.microdata.derived_store import DerivedRecords, write_derived
 from sdcensus.microdata.edit_rules import (
@@ -21,10 +18,10 @@ from sdcensus.microdata.edit_rules import (
     refusal_of,
     violations_file,
 )
-from sdcensus.microdata.method import FactTable, PublicPaper, left_empty
+from sdcensus.microdata.method import FactTable, left_empty
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.progress import Progress, no_progress
-from sdcensus.model.published.provenance import Derivation, lineage_text
+from sdcensus.model.published.provenance import lineage_text
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Secret
 from sdcensus.model.sentences import sentence
@@ -35,6 +32,8 @@ from sdcensus.session.derive.office_files import (
     RECORDS_FILE,
     REPORT_FILE,
     OfficeFiles,
+    check_public_place,
+    without_traces,
     write_changed_records,
     write_office_file,
 )
@@ -142,26 +141,22 @@ def derive(
         SecretError: The secret is another one than that of the store.
     """
     step = prepared(store, method, parameters or {}, secret=secret)
-    census, derivation = step.store, step.derivation
+    census = step.store
     if questions is not None:
         questions.checked(census.schema)
     target = Path(out)
     own = Path(office) if office is not None else target.with_name(f"{target.name}.office")
     papers = target.with_name(f"{target.name}.public")
     _check_places(census.path, target, own, papers)
-    files = OfficeFiles(own)
+    files = OfficeFiles(own, papers)
     if files.aside.exists():
         with taken(own):
             files.settle(target)
     StoreWriter.check_place(target, replace=replace)
     derived = step.run(progress)
-    if derived.changes.public and papers.exists():
-        raise OutputError(
-            f"{papers} already exists, with what was published about an older store. Move it"
-            " away, then run the command again."
-        )
+    check_public_place(papers, derived.changes.public)
     violations = new_violations(derived, progress)
-    with taken(own):
+    with without_traces(own), taken(own):
         if violations and not allow_violations:
             refused = violations_file(derived, violations, REFUSED_FILE)
             write_office_file(refused, own)
@@ -172,21 +167,20 @@ def derive(
                 step, derived, questions, find_secret(secret), violations, progress
             )
         try:
-            with writing(target, replace=replace, resumed=_work(derivation)) as writer:
-                manifest = write_derived(derived, writer, derivation, progress)
+            with writing(target, replace=replace, resumed=step.work) as writer:
+                manifest = write_derived(derived, writer, step.derivation, progress)
                 report = _report(derived, manifest, violations, target, own, papers)
                 files.begin()
                 _write_office(step, derived, violations, report, files.aside)
                 if effects is not None:
                     write_effects(effects, files.aside, progress)
+                files.add_public(derived.changes.public)
                 files.seal(manifest.data_version)
             files.place()
         except BaseException:
             files.settle(target)
             raise
         (own / REFUSED_FILE).unlink(missing_ok=True)
-        # What everybody may read appears once the store is there that it is about.
-        write_public_papers(derived.changes.public, papers)
     return report
 
 
@@ -206,18 +200,6 @@ def _write_office(
         write_office_file(file, folder)
 
 
-def write_public_papers(papers: Sequence[PublicPaper], folder: Path) -> None:
-    """Write what everybody may read into a folder of its own, which appears whole or not at all."""
-    if not papers:
-        return
-    with TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as scratch:
-        unfinished = Path(scratch) / "papers"
-        unfinished.mkdir()
-        for paper in papers:
-            (unfinished / paper.name).write_text(paper.content, encoding="utf-8", newline="\n")
-        unfinished.replace(folder)
-
-
 def _check_places(store: Path, out: Path, office: Path, public: Path) -> None:
     """Neither of the folders may lie in another."""
     places = [(path, path.resolve()) for path in (store, out, office, public)]
@@ -225,12 +207,6 @@ def _check_places(store: Path, out: Path, office: Path, public: Path) -> None:
         for other, above in places:
             if path is not other and (resolved == above or above in resolved.parents):
                 raise OutputError(f"{path} cannot lie in {other}. Name a folder of its own.")
-
-
-def _work(derivation: Derivation) -> str:
-    """A name for the work: the same for the same call with the same program."""
-    text = json.dumps([derivation.to_json(), __version__])
-    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
 def _report(

@@ -1,7 +1,8 @@
 """What the office keeps about a derived store: written aside, and in its place with the store.
 
 Files of an earlier store stay as they are until the new one stands. A run that is killed between
-the two leaves everything written; whoever comes next puts it in its place.
+the two leaves everything written; whoever comes next puts it in its place. What everybody may read
+goes the same way: it appears once the store is there that it is about.
 """
 
 from __future__ import annotations
@@ -10,18 +11,20 @@ import csv
 import io
 import json
 import shutil
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
 from sdcensus.errors import OutputError, SdcensusError
 from sdcensus.kernels.cells.tabulate import NO_ROW
 from sdcensus.microdata.derived_store import DerivedRecords
-from sdcensus.microdata.method import OfficeFile
+from sdcensus.microdata.method import OfficeFile, PublicPaper
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.text import plain_cell
+from sdcensus.session.publish.workplace import RUNNING
 from sdcensus.store.manifest import link_column, read_manifest
 from sdcensus.store.owner_only import (
     make_owner_only_folder,
@@ -31,7 +34,7 @@ from sdcensus.store.owner_only import (
 
 #: What the office keeps about a derivation, beside the store.
 REPORT_FILE, RECORDS_FILE = "derivation.json", "changed-records.csv"
-_ASIDE, _WHOLE, _NAMES = ".new", "whole.json", ".files.json"
+_ASIDE, _WHOLE, _NAMES, _PAPERS = ".new", "whole.json", ".files.json", "public"
 _HEADINGS = ("unit", "record", "change", "variable", "before", "after")
 _LINES = 1 << 16
 
@@ -41,12 +44,13 @@ class OfficeFiles(Confidential):
 
     Args:
         office: The folder of the office.
+        public: The folder of what everybody may read.
     """
 
-    __slots__ = ("aside", "office")
+    __slots__ = ("aside", "office", "public")
 
-    def __init__(self, office: Path) -> None:
-        self.office = office
+    def __init__(self, office: Path, public: Path) -> None:
+        self.office, self.public = office, public
         #: Where they are written.
         self.aside = office / _ASIDE
 
@@ -58,9 +62,16 @@ class OfficeFiles(Confidential):
         self.discard()
         make_owner_only_folder(self.aside)
 
+    def add_public(self, papers: Sequence[PublicPaper]) -> None:
+        """Write what everybody may read, for its folder."""
+        if papers:
+            (self.aside / _PAPERS).mkdir()
+        for paper in papers:
+            (self.aside / _PAPERS / paper.name).write_bytes(paper.content.encode())
+
     def seal(self, data_version: str) -> None:
         """Everything is written; from here on they belong to a store."""
-        names = sorted(path.name for path in self.aside.iterdir())
+        names = sorted(path.name for path in self.aside.iterdir() if path.is_file())
         write_owner_only(self.aside / _WHOLE, _json({"store": data_version, "files": names}))
 
     def place(self) -> None:
@@ -73,6 +84,8 @@ class OfficeFiles(Confidential):
             for name in set(self._known()) - set(names):
                 (self.office / name).unlink(missing_ok=True)
             write_owner_only(self.office / _NAMES, _json(names))
+            if (self.aside / _PAPERS).is_dir():
+                _publish(_texts(self.aside / _PAPERS), self.public)
         except (OSError, OutputError) as error:
             reason = getattr(error, "strerror", None) or str(error).rstrip(".")
             raise OutputError(
@@ -108,6 +121,50 @@ class OfficeFiles(Confidential):
             return []
         # Names of files in this folder, and no way out of it.
         return [name for name in names if isinstance(name, str) and Path(name).name == name]
+
+
+@contextmanager
+def without_traces(office: Path) -> Iterator[None]:
+    """Leave no folder behind that a run has made and written nothing into."""
+    new = not office.exists()
+    try:
+        yield
+    except BaseException:
+        if new and office.is_dir() and {path.name for path in office.iterdir()} <= {RUNNING}:
+            shutil.rmtree(office, ignore_errors=True)
+        raise
+
+
+def check_public_place(folder: Path, papers: Sequence[PublicPaper]) -> None:
+    """Refuse to put papers in the place of others; the same ones may be there already.
+
+    Raises:
+        OutputError: What everybody may read about an older store is there.
+    """
+    new = {paper.name: paper.content.encode() for paper in papers}
+    if new and folder.exists() and _texts(folder) != new:
+        raise OutputError(
+            f"{folder} already exists, with what was published about an older store. Move it"
+            " away, then run the command again."
+        )
+
+
+def _publish(papers: Mapping[str, bytes], folder: Path) -> None:
+    """Write what everybody may read into a folder of its own, which appears whole or not at all."""
+    if folder.exists() and _texts(folder) == papers:
+        return
+    with TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as scratch:
+        unfinished = Path(scratch) / _PAPERS
+        unfinished.mkdir()
+        for name, content in papers.items():
+            (unfinished / name).write_bytes(content)
+        unfinished.replace(folder)
+
+
+def _texts(folder: Path) -> dict[str, bytes]:
+    if not folder.is_dir():
+        return {}
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
 
 
 def _json(value: object) -> bytes:

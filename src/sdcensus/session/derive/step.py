@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, cast
 
+from sdcensus._version import __version__
 from sdcensus.errors import InputError, SecretError, SpecError
 from sdcensus.microdata.derived_store import DerivedRecords
 from sdcensus.microdata.derived_view import DerivedView
@@ -31,12 +34,14 @@ class Step(Confidential):
         method: The method.
         draws: Its draws; ``None`` for one that draws nothing.
         derivation: What the lineage of the derived store will say.
+        work: A name for the work, by the digest of all parameters: the same for the same step.
     """
 
     store: CensusStore
     method: PreTabularMethod
     draws: Draws | None
     derivation: Derivation
+    work: str
 
     def __repr__(self) -> str:
         return f"<Step {self.method.name!r}: confidential>"
@@ -82,15 +87,26 @@ def prepared(
     chosen = _built(method, parameters)
     census, key = store_with_secret(store, secret)
     version = census.manifest.key_version
+    every = {"method": chosen.name, **_decisive(chosen)}
+    # Pairs that are kept make no other line: a corrected census goes on with that of the first.
+    continuing = {parameter.name for parameter in chosen.takes if parameter.continues}
+    lasting = {name: value for name, value in every.items() if name not in continuing}
     derivation = Derivation(
         parent=census.manifest.data_version,
         method=chosen.name,
         method_version=str(chosen.version),
-        fingerprint=fingerprint({"method": chosen.name, **_decisive(chosen)}, key, version),
+        fingerprint=fingerprint(lasting, key, version),
         secret_id=key.id,
     )
     draws = None if chosen.purpose is None else Draws(key.sub_key(chosen.purpose, version))
-    return Step(census, chosen, draws, derivation)
+    work = _work(derivation, fingerprint(every, key, version))
+    return Step(census, chosen, draws, derivation, work)
+
+
+def _work(derivation: Derivation, parameters: str) -> str:
+    """A name for the work: the same for the same call with the same program."""
+    text = json.dumps([derivation.to_json(), parameters, __version__])
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
 def store_with_secret(

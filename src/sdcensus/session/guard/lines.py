@@ -11,16 +11,12 @@ from pathlib import Path
 
 from sdcensus.errors import Refused
 from sdcensus.model.published.lock import PublicationLock
+from sdcensus.model.published.provenance import line_text
 from sdcensus.session.guard import words
 from sdcensus.session.guard.run import GuardRun, TableChanges
 from sdcensus.session.guard.served_lines import read_served
 
 _MOST = 8
-
-
-def line_text(lineage: str) -> str:
-    """A line of records in words."""
-    return f"a derived store ({lineage})" if lineage else "the original store"
 
 
 def lines_beside(

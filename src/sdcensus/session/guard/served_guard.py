@@ -22,7 +22,7 @@ from sdcensus.model.policy.menu import Menu, MenuVariable
 from sdcensus.model.policy.policy import Policy
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.lock import EventKind, Making, PublicationLock, census_name
-from sdcensus.model.published.provenance import fingerprint
+from sdcensus.model.published.provenance import fingerprint, line_text
 from sdcensus.model.published.served_numbers import Opening, ServedEvent, ServedNumbers
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity
@@ -31,7 +31,6 @@ from sdcensus.session.answer.budgets import open_menu
 from sdcensus.session.census.census import Census
 from sdcensus.session.guard import served_words as serving_words, words as guard_words
 from sdcensus.session.guard.changed_records import ChangedRecords
-from sdcensus.session.guard.lines import line_text
 from sdcensus.session.guard.run import Revision
 from sdcensus.session.guard.served_words import changes_in_menu
 from sdcensus.store.census_store import CensusStore

@@ -97,7 +97,7 @@ def write_grouped(
         language: The language of labels.
     """
     target = table_target(path, format)
-    notes = notes_of_sums(grouped.spec, claims)
+    notes = notes_of_sums(grouped.spec, claims, provenance.lineage)
     notes.append(note_of_error(math.sqrt(int(grouped.parts.max(initial=1)))))
     table = DeliveredTable(
         name=target.name,

@@ -251,7 +251,9 @@ def protect_table(
     protected = rule.protect(
         spec, method, lambda spec: census.tabulate(spec, engine=engine), counted=cube
     )
-    notes = (*notes_for(protected.table, method.claims()), *protected.table.notes)
+    lineage = protected.provenance.lineage
+    notes = notes_for(protected.table, method.claims(), lineage=lineage)
+    notes = (*notes, *protected.table.notes)
     return replace(protected, table=replace(protected.table, notes=notes))
 
 
@@ -318,7 +320,7 @@ class ProtectedFiles:
         if self.registry is not None:
             opened = Registry.open if self.registry.exists() else Registry.create
             registry = opened(self.registry)
-            registry.refuse_conflicts(table)
+            registry.refuse_conflicts(table, provenance)
         try:
             if self.audit is not None:
                 write_audit(

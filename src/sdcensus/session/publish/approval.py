@@ -17,8 +17,8 @@ from sdcensus.errors import InputError, Refused, SpecError
 from sdcensus.model.letters import plain_letters
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.lock import LOCK_FILE
+from sdcensus.model.published.provenance import line_text
 from sdcensus.session.gate.gate import AcceptedRisk
-from sdcensus.session.guard.lines import line_text
 from sdcensus.session.guard.run import read_lock
 from sdcensus.session.publish.workplace import (
     ACCEPTED_RISK,

@@ -16,6 +16,7 @@ from sdcensus.methods.notes import notes_for
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.sparse_cube import AnyCube, SparseCube
 from sdcensus.model.plan.plan import Plan
+from sdcensus.model.published.record_changes import notes_of_lineage
 from sdcensus.model.published.table import AnyTable, SparseTable, Table
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.headings import table_heading
@@ -150,7 +151,12 @@ class Maker:
     def _noted(self, table: Table, method: Method) -> Table:
         if not self._resolved.output.notes:
             return replace(table, notes=())
-        return replace(table, notes=(*notes_for(table, method.claims()), *table.notes))
+        notes = notes_for(table, method.claims(), lineage=self._lineage)
+        return replace(table, notes=(*notes, *table.notes))
+
+    @property
+    def _lineage(self) -> str:
+        return self._resolved.census.origin.lineage
 
     def _shown(self, table: Table, name: str) -> tuple[Table, Mask | None]:
         """What the policy lets be seen of a table, and the cells that it does not show at all."""
@@ -188,7 +194,9 @@ class Maker:
         once = [parts[key] for key in dict.fromkeys(keys)]
         delivered = product.delivered([part for part, _ in ordered], resolved.heading)
         if resolved.output.notes:
-            delivered = replace(delivered, notes=_with_office_notes(delivered.notes, resolved.plan))
+            # Figures have notes of their own; that of their records is theirs as well.
+            notes = (*delivered.notes, *notes_of_lineage(self._lineage))
+            delivered = replace(delivered, notes=_with_office_notes(notes, resolved.plan))
         paths = write_delivered(
             delivered,
             self._workplace.hidden,
@@ -230,7 +238,9 @@ class Maker:
             )
         method = resolved.method(cube.spec.of)
         nothing = SparseTable(cube.spec, np.zeros(0, np.uint64), np.zeros(0, np.int64))
-        notes = notes_for(nothing, method.claims()) if resolved.output.notes else ()
+        notes: tuple[Text, ...] = ()
+        if resolved.output.notes:
+            notes = notes_for(nothing, method.claims(), lineage=self._lineage)
         options = StreamOptions(
             formats=resolved.output.formats,
             languages=resolved.output.languages,

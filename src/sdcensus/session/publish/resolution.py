@@ -22,6 +22,7 @@ from sdcensus.model.perturbation.table import Lookup
 from sdcensus.model.plan.plan import Plan, PlannedTable, PlanOutput
 from sdcensus.model.plan.vocabulary import SYMBOLS
 from sdcensus.model.policy.policy import Policy
+from sdcensus.model.published.provenance import line_text, lineage_text
 from sdcensus.model.schema.schema import CensusInfo, Schema
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Secret
@@ -264,7 +265,7 @@ def resolve(
             signs=tuple((SYMBOLS[name], sign) for name, sign in plan.office.symbols),
         ),
         secret=secret,
-        original=_original(plan, output, opened.schema),
+        original=_original(plan, output, opened),
         smallest_group=planned_smallest_group(plan, opened.schema, policy),
         key_version=None
         if key_version is None
@@ -367,12 +368,15 @@ def _check_measures(plan: Plan, census: Census, products: Sequence[Product]) -> 
         refuse_unweighted_plan(census, silent)
 
 
-def _original(plan: Plan, output: PlanOutput, schema: Schema) -> Census | None:
+def _original(plan: Plan, output: PlanOutput, derived: Census) -> Census | None:
     """The census before its records were swapped; its code lists are those of the other."""
     if not output.original_store or not output.evaluation:
         return None
     census = open_store(plan.path(output.original_store))
-    mine = {variable.name: [code.code for code in variable.codes] for variable in schema.variables}
+    mine = {
+        variable.name: [code.code for code in variable.codes]
+        for variable in derived.schema.variables
+    }
     theirs = {
         variable.name: [code.code for code in variable.codes]
         for variable in census.schema.variables
@@ -382,7 +386,24 @@ def _original(plan: Plan, output: PlanOutput, schema: Schema) -> Census | None:
             f"{output.original_store} has other variables or code lists than the store of the plan."
             " Name the store from which that was made by swapping, or leave original_store out."
         )
+    _check_line(census, derived)
     return census
+
+
+def _check_line(original: Census, derived: Census) -> None:
+    """Refuse to evaluate with a store from which that of the plan was not made.
+
+    A store without a lineage may have been swapped by other means, before it was loaded.
+    """
+    before, after = original.store.manifest, derived.store.manifest
+    parents = {step.parent for step in after.lineage}
+    wrong = before.data_version not in parents if after.lineage else bool(before.lineage)
+    if wrong:
+        raise SpecError(
+            f"{original.store.path} is not the store from which that of the plan was derived: it"
+            f" is {line_text(lineage_text(before.lineage))} with the data version"
+            f" {before.data_version}. Name that store as original_store, or leave it out."
+        )
 
 
 def _check_policy(resolved: Resolved) -> None:

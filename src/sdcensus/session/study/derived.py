@@ -12,6 +12,7 @@ from sdcensus.errors import SpecError
 from sdcensus.kernels.cells.tabulate import weighted_counts
 from sdcensus.microdata.derived_store import DerivedRecords
 from sdcensus.microdata.derived_view import DerivedView
+from sdcensus.microdata.edit_rules import new_violations
 from sdcensus.microdata.method import Changes, NewValues
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.ancestors import ancestry_of
@@ -24,6 +25,7 @@ from sdcensus.model.schema.variable import Role
 from sdcensus.model.secret import Secret
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.report.study.results import Candidate
+from sdcensus.risk.combined import CellMoves, cell_moves, moves_of_cells, prior_of_counts
 from sdcensus.session.census.census import Census
 from sdcensus.session.derive.step import step_from_text
 from sdcensus.session.protect.smallest_group import GroupRule
@@ -45,12 +47,16 @@ class Records(Confidential):
         cubes: What is counted.
         untouched: Of each interior cell of the original how many records are neither perturbed
             nor imputed; ``None`` where that is not known.
+        moves: For each table who left its interior cells and who came.
+        violations: How many records break an edit rule that they kept before.
     """
 
     census: Census | None
     specs: tuple[TableSpec, ...]
     cubes: tuple[Cube, ...]
     untouched: tuple[Int64, ...] | None
+    moves: tuple[CellMoves, ...] = ()
+    violations: int = 0
 
     def __repr__(self) -> str:
         return f"<Records of {len(self.specs)} tables: confidential>"
@@ -62,7 +68,18 @@ class Records(Confidential):
         counts = as_counted(self.cubes[at])
         if self.cubes[at].spec.shape != plain.shape:
             counts = ancestry_of(plain).cut(counts)
-        return Counted(counts, self.untouched[at])
+        weighted = self.cubes[at].spec.measure is not Measure.COUNT
+        cells = self.moves[at]
+        if weighted:
+            cells = _weighted_moves(cells, counts[interior(plain)].reshape(-1))
+        return Counted(
+            counts,
+            self.untouched[at],
+            cells,
+            prior_of_counts(cells.before) if cells.before.size else None,
+            moves_of_cells(cells),
+            weighted,
+        )
 
     def protect(
         self, plain: TableSpec, counted: Cube, candidate: Candidate, rule: GroupRule
@@ -91,6 +108,16 @@ class Records(Confidential):
             protected = method.protect(counted)
         table = protected.table.held_for("comparing methods")
         return table if table.spec is plain else Table(plain, table.published, table.flags)
+
+
+def _weighted_moves(cells: CellMoves, counts: Int64) -> CellMoves:
+    """Moves where records stand for several or for nobody: copies have come, and nobody lives so.
+
+    Args:
+        cells: The records, each once.
+        counts: Weighted counts of the cells.
+    """
+    return CellMoves(cells.before, counts, np.minimum(cells.stayed, counts))
 
 
 def as_counted(cube: Cube) -> Int64:
@@ -123,7 +150,14 @@ def original_records(
             else cube.count[interior(spec)]
             for spec, cube in zip(plain, cubes, strict=True)
         )
-    return Records(census, tuple(specs), tuple(cubes), untouched)
+    still = []
+    for spec, cube in zip(plain, cubes, strict=True):
+        counts = cube.count
+        if cube.spec.shape != spec.shape:
+            counts = ancestry_of(spec).cut(counts)
+        inside = counts[interior(spec)].reshape(-1)
+        still.append(CellMoves(inside, inside, inside))
+    return Records(census, tuple(specs), tuple(cubes), untouched, tuple(still))
 
 
 def derived_records(
@@ -146,16 +180,21 @@ def derived_records(
         progress: Told how far it is.
     """
     store = derived = with_unit_weights(census.store)
-    trial = census
+    violations = 0
     for text in texts:
-        trial = step_from_text(derived, text, secret=secret).trial(progress)
-        derived = trial.store
+        step = step_from_text(derived, text, secret=secret)
+        records = step.run(progress)
+        violations += sum(new.rows.size for new in new_violations(records, progress))
+        derived = DerivedView(records, step.derivation)
+    trial = Census(derived.schema, derived)
     counted = tuple(_as_published(spec, store, derived) for spec in specs)
     return Records(
         trial,
         counted,
         cubes_of(trial, counted),
         tuple(untouched_by_cell(store, spec, derived) for spec in plain),
+        tuple(cell_moves(store, derived, spec) for spec in plain),
+        violations,
     )
 
 

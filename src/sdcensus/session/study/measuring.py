@@ -20,6 +20,15 @@ from sdcensus.model.published.table import Mark, Table
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.vocabulary import NoiseDraw
 from sdcensus.report.study.results import Candidate, Further, InteriorSums, StudyResult
+from sdcensus.risk.combined import (
+    CellMoves,
+    CombinedRisk,
+    CountPrior,
+    Moves,
+    combined_risk,
+    observed_risk,
+    published_risk,
+)
 from sdcensus.risk.composite import composite_risk_of
 from sdcensus.risk.constellations import Together, constellation_risk, lines_of
 from sdcensus.risk.feasibility import SMALL
@@ -72,10 +81,18 @@ class Counted(Confidential):
     Attributes:
         counts: The counts of the records that were tabulated: true ones, or derived.
         untouched: Of each interior cell how many of its records are neither perturbed nor imputed.
+        cells: Who left each interior cell and who came.
+        prior: How often each true count occurs in them; ``None`` where there is no cell.
+        moves: How records leave and arrive, by the count of the cell.
+        weighted: Whether records stand for several, or for none.
     """
 
     counts: Int64
     untouched: Int64
+    cells: CellMoves
+    prior: CountPrior | None
+    moves: Moves
+    weighted: bool
 
     def __repr__(self) -> str:
         return "<Counted: confidential>"
@@ -170,15 +187,63 @@ def _further(true: TrueTable, counted: Counted, table: Table, candidate: Candida
         constellation_share=_constellations(true, candidate),
         association_change=float(np.mean(changes)) if changes else None,
         rows=_tried(lambda: per_row(cube, table)),
+        by_formula=_by_formula(counted, shown, candidate),
+        by_count=_by_count(counted, published, shown, candidate),
     )
 
 
 def own_noise(candidate: Candidate) -> Perturbation | None:
     """The noise that every published cell has by itself; ``None`` where it is not as simple."""
+    return None if candidate.before else _cell_noise(candidate)
+
+
+def _cell_noise(candidate: Candidate) -> Perturbation | None:
+    """The noise that is added to every count, of whichever records."""
     method = candidate.method
-    if candidate.before or method is None or method.steps or not method.first.has_own_noise:
+    if method is None or method.steps or not method.first.has_own_noise:
         return None
     return method.noise
+
+
+def _follows_design(
+    counted: Counted, shown: npt.NDArray[np.bool_] | None, candidate: Candidate
+) -> bool:
+    """Whether what is published follows from counts by probabilities that are known."""
+    if candidate.method is None:
+        return True
+    design = not counted.weighted and shown is None and not candidate.method.exempt_tables
+    return design and _cell_noise(candidate) is not None
+
+
+def _by_formula(
+    counted: Counted, shown: npt.NDArray[np.bool_] | None, candidate: Candidate
+) -> CombinedRisk | None:
+    """What small published values say, by changes of records and noise together."""
+    if counted.prior is None or not _follows_design(counted, shown, candidate):
+        return None
+    return _seen(combined_risk(_cell_noise(candidate), counted.prior, counted.moves))
+
+
+def _by_count(
+    counted: Counted,
+    published: Int64,
+    shown: npt.NDArray[np.bool_] | None,
+    candidate: Candidate,
+) -> CombinedRisk:
+    """The same as it is in the records, with the noise to be expected; or as published."""
+    if _follows_design(counted, shown, candidate):
+        return _seen(observed_risk(counted.cells, _cell_noise(candidate)))
+    values = published if shown is None else np.where(shown, published, -1)
+    return published_risk(counted.cells, values.reshape(-1))
+
+
+def _seen(risk: CombinedRisk) -> CombinedRisk:
+    """Values of which a cell is to be expected: of others a share has no meaning."""
+    return CombinedRisk(tuple(value for value in risk.values if value.cells >= _LEAST_CELLS))
+
+
+#: Fewer cells than this are none.
+_LEAST_CELLS = 0.5
 
 
 def _gain(

@@ -9,39 +9,19 @@ import numpy.typing as npt
 
 from sdcensus.kernels.cells.tabulate import NO_ROW
 from sdcensus.model.cube.constraints import interior
-from sdcensus.model.cube.layout import mixed_radix
 from sdcensus.model.schema.variable import Entity, Variable
 from sdcensus.model.spec.table_spec import TableSpec
-from sdcensus.store.census_store import CensusStore, all_rows_of
+from sdcensus.risk.combined.moves import NOWHERE, record_cells
+from sdcensus.store.census_store import CensusStore
 from sdcensus.store.manifest import imputed_column, link_column
 
 Int64 = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
-#: The cell of a record that the table does not count.
-_NO_CELL = -1
-
 
 def interior_shape(spec: TableSpec) -> tuple[int, ...]:
     """How many interior codes each axis of a table has."""
     return tuple(part.stop - (part.start or 0) for part in interior(spec))
-
-
-def cells_of_records(store: CensusStore, spec: TableSpec) -> Int64:
-    """The number of the interior cell in which each record stands; -1 for one in none."""
-    rows = store.rows(spec.of)
-    cells = np.zeros(rows, dtype=np.int64)
-    outside = np.ones(rows, dtype=bool)
-    outside[all_rows_of(spec.universe, store, spec.of)] = False
-    weights = mixed_radix(interior_shape(spec))
-    for axis, weight in zip(spec.axes, weights, strict=True):
-        codes = store.column(spec.of, axis.variable)[0:rows]
-        block = axis.blocks[0]
-        group = block.group[axis.base[codes]]
-        outside |= (group < 0) | (group >= block.size)
-        cells += group * int(weight)
-    cells[outside] = _NO_CELL
-    return cells
 
 
 def imputed_records(store: CensusStore, spec: TableSpec) -> Mask:
@@ -87,13 +67,13 @@ def untouched_by_cell(
         spec: The table.
         derived: The records that a pre-tabular method made of them.
     """
-    cells = cells_of_records(store, spec)
-    counted = (cells != _NO_CELL) & ~imputed_records(store, spec)
+    cells, _ = record_cells(store, spec)
+    counted = (cells != NOWHERE) & ~imputed_records(store, spec)
     if derived is not None:
         place = matched(store, derived, spec.of)
         here = place >= 0
         counted &= here
-        moved = cells_of_records(derived, spec)[place[here]] != cells[here]
+        moved = record_cells(derived, spec)[0][place[here]] != cells[here]
         counted[here] &= ~moved
         counted &= ~weight_changed(store, derived, spec.of)
     shape = interior_shape(spec)

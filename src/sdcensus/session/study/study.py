@@ -23,9 +23,15 @@ from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.secret import Secret
 from sdcensus.model.sentences import sentence
 from sdcensus.model.spec.table_spec import Measure, TableSpec
-from sdcensus.model.vocabulary import NoiseDraw
+from sdcensus.model.vocabulary import NoiseDraw, RiskAxis
 from sdcensus.report.study.published import preset_of
-from sdcensus.report.study.results import Candidate, Original, Study, StudyResult, StudyTable
+from sdcensus.report.study.results import (
+    Candidate,
+    Original,
+    Study,
+    StudyResult,
+    StudyTable,
+)
 from sdcensus.risk.composite import composite_risk_of
 from sdcensus.risk.feasibility import SMALL
 from sdcensus.session.census.census import Census
@@ -49,6 +55,7 @@ def compare(
     secret: Secret | None = None,
     left_out: Sequence[tuple[str, str]] = (),
     preset: str = "",
+    risk_axis: RiskAxis = RiskAxis.COMPOSITE,
     generator: np.random.Generator | None = None,
     workers: int | None = None,
     language: str | None = None,
@@ -65,6 +72,7 @@ def compare(
         secret: The office secret, for methods that change records.
         left_out: Points of a grid that cannot be made, each with the reason.
         preset: The printed study that is repeated.
+        risk_axis: What stands for risk on the maps.
         generator: Draws the independent noise; by default one that begins where it always does.
         workers: How many threads; by default one for each processor.
         language: The language of words and labels.
@@ -89,7 +97,14 @@ def compare(
         workers,
         progress,
     )
-    return replace(study, left_out=(*left_out, *study.left_out), preset=preset)
+    lineage = () if census.kept_store is None else census.kept_store.manifest.lineage
+    return replace(
+        study,
+        left_out=(*left_out, *study.left_out),
+        preset=preset,
+        lineage=tuple(step.method for step in lineage),
+        risk_axis=risk_axis,
+    )
 
 
 def compare_cubes(
@@ -111,6 +126,13 @@ def compare_cubes(
     for candidate in candidates:
         if candidate.before:
             raise SpecError(f"{candidate.name}: the records are not at hand, so none is changed.")
+    origins = {(cube.origin.data_version, cube.origin.secret_id) for cube in cubes}
+    if len(origins) > 1:
+        raise SpecError(
+            "The tables are counted from different records"
+            f" (versions {', '.join(sorted(version for version, _ in origins))}). A study compares"
+            " methods on one store: count all tables from the same one."
+        )
     original = Records(None, specs, tuple(cubes), None)
     return _compared(
         _Tables(specs, original, GroupRule(None), census, language),
@@ -164,6 +186,7 @@ def _compared(
     whole, done = sum(weights) * len(candidates), 0
     results: dict[tuple[int, int], StudyResult] = {}
     refused: list[tuple[str, str]] = []
+    violations: dict[tuple[str, ...], int] = {}
     with ThreadPoolExecutor(workers or min(_MOST_WORKERS, os.cpu_count() or 1)) as pool:
         # Records that a method changed are made once, and forgotten before the next ones.
         for before in dict.fromkeys(candidate.before for candidate in candidates):
@@ -171,6 +194,7 @@ def _compared(
             records = _made(records_of, before, [candidates[which] for which in own], refused)
             if records is None:
                 continue
+            violations[before] = records.violations
             given = [records.given(at, spec) for at, spec in enumerate(tables.specs)]
 
             def measure(
@@ -202,7 +226,12 @@ def _compared(
     if not kept:
         raise SpecError("\n".join(f"{title}: {reason}" for title, reason in refused[:3]))
     study = _told(tables, cubes, [candidates[which] for which in kept], results, kept)
-    return replace(study, left_out=tuple(refused))
+    broken = [
+        (candidate.title, violations[candidate.before])
+        for candidate in study.candidates
+        if violations[candidate.before]
+    ]
+    return replace(study, left_out=tuple(refused), violations=tuple(broken))
 
 
 def _made(
@@ -216,6 +245,8 @@ def _made(
         return records_of(before)
     except SdcensusError as error:
         if any(candidate.point is None for candidate in candidates):
+            if isinstance(error, SpecError):  # of many methods, which one it is
+                raise SpecError(f"{candidates[0].name}: {error}") from None
             raise
         refused += [(candidate.name, str(error)) for candidate in candidates]
         return None
