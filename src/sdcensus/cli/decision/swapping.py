@@ -76,7 +76,7 @@ def try_swapping(
         written = () if out is None else write_lab(report, out)
     show_lab(output, report)
     for path in written:
-        output.say(speak("recommend.show.private", language, path=str(path)))
+        output.say(speak("recommend.show.wrote", language, path=str(path)))
 
 
 def show_lab(output: Output, report: LabReport) -> None:

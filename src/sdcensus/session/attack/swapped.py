@@ -312,7 +312,8 @@ class SwapLaboratory(Confidential):
             spec
             for spec in self.specs
             if spec.measure is Measure.COUNT
-            and any(geography is not None and axis.variable == geography for axis in spec.axes)
+            and geography is not None
+            and any(axis.variable.name == geography.name for axis in spec.axes)
         ]
         right = cells = 0.0
         for spec in by_area[:_MEASURED_TABLES]:
