@@ -72,7 +72,11 @@ class Step(Confidential):
 
     def trial(self, progress: Progress = no_progress) -> Census:
         """The derived census without a store on disk, for comparisons and attacks."""
-        view = DerivedView(self.run(progress), self.derivation)
+        return self.census_of(self.run(progress))
+
+    def census_of(self, records: DerivedRecords) -> Census:
+        """Records that were derived already, as a census."""
+        view = DerivedView(records, self.derivation)
         return Census(view.schema, view)
 
 
