@@ -162,6 +162,8 @@ def outcome_notes(
         notes.append(sentence("swap.notes.within", level=within))
     if earlier > outcome.kept:
         notes.append(sentence("swap.notes.dropped", n=earlier - outcome.kept, all=earlier))
+        if not outcome.kept:
+            notes.append(sentence("swap.notes.dropped_all"))
     return notes
 
 
