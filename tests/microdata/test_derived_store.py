@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from sdcensus.errors import SpecError
+from sdcensus.errors import SpecError, StoreError
 from sdcensus.microdata.derived_store import DerivedRecords, write_derived
 from sdcensus.microdata.method import Changes, Draws, NewValues, left_empty
 from sdcensus.model.progress import no_progress
@@ -222,3 +222,12 @@ def test_changes_that_do_not_fit_the_store_are_refused(
         derived_from(store, tmp_path / "b", changes)
     assert not (tmp_path / "b").exists()
     assert "confidential" in repr(changes) + repr(new([0], [1]))
+
+
+def test_a_column_that_was_damaged_does_not_get_a_digest_that_fits(tmp_path: Path) -> None:
+    store = settlement(tmp_path / "a", 3)
+    file = store.path / P.value / "sex.bin"
+    file.write_bytes(bytes(file.stat().st_size))
+    out = derived_from(CensusStore.open(store.path), tmp_path / "b", Changes())
+    with pytest.raises(StoreError, match="has changed"):
+        list(out.verify())

@@ -7,6 +7,7 @@ on with those that are whole, and ends with the same bytes.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -16,9 +17,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.errors import SpecError
-from sdcensus.kernels.cells.sparse import sort_cells
+from sdcensus.errors import SpecError, StoreError
 from sdcensus.kernels.cells.tabulate import NO_ROW, inherit
+from sdcensus.kernels.records.ordering import gather, inverse, leads_outside, rows_by
 from sdcensus.microdata.method import Changes, Mask, dropped_with_parents
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.progress import Progress
@@ -33,8 +34,9 @@ from sdcensus.store.writer import StoreWriter
 Integers = npt.NDArray[Any]
 UInt32 = npt.NDArray[np.uint32]
 
-#: Rows of a column that are put in order and written at a time.
-_WRITE_ROWS = 1 << 21
+#: Rows of a column that are put in order and written at a time: few enough that they are still in
+#: the cache of the processor when their digest is taken.
+_WRITE_ROWS = 1 << 17
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -91,7 +93,7 @@ class DerivedRecords(Confidential):
         geography = self.store.schema.geography
         orders: dict[Entity, UInt32] = {}
         for entity in self.store.schema.top_down:
-            rows = np.arange(self.store.rows(entity), dtype=np.uint32)
+            rows = None
             if geography is not None and self._moves:
                 parents = [
                     parent
@@ -99,13 +101,35 @@ class DerivedRecords(Confidential):
                     if parent in orders and self.store.has(entity, link_column(parent))
                 ]
                 if entity is geography.entity:
-                    rows = _sorted_by(self._changed(entity, geography.name), rows)
+                    areas = self._changed(entity, geography.name)
+                    rows = rows_by(areas, int(areas.max(initial=0)))
                 elif parents:
                     places = self._places(orders[parents[0]], self.store.rows(parents[0]))
-                    link = self.changes.holders(self.store, entity, parents[0])
-                    rows = _sorted_by(_followed(link, places), rows)
-            orders[entity] = rows[~self.gone[entity][rows]]
+                    link = self._holders(entity, parents[0])
+                    rows = rows_by(_followed(link, places), places.size)
+            if rows is None:
+                rows = np.arange(self.store.rows(entity), dtype=np.uint32)
+            gone = self.gone[entity]
+            orders[entity] = rows[~gone[rows]] if gone.any() else rows
         return orders
+
+    @cached_property
+    def in_place(self) -> Mapping[Entity, bool]:
+        """For each kind of unit whether all of its records stay, where they are."""
+        return {
+            entity: rows.size == self.store.rows(entity) and bool((rows[1:] > rows[:-1]).all())
+            for entity, rows in self.order.items()
+        }
+
+    def _holders(self, entity: Entity, parent: Entity) -> UInt32:
+        """The row of what holds each record; a damaged link must not lead out of an array."""
+        rows = self.changes.holders(self.store, entity, parent)
+        if leads_outside(rows, self.store.rows(parent), int(NO_ROW)):
+            raise StoreError(
+                f"The links of {entity.plural} do not lead to the {parent.plural} that hold them."
+                " The store is damaged: load the census again."
+            )
+        return rows
 
     @property
     def _moves(self) -> bool:
@@ -119,7 +143,7 @@ class DerivedRecords(Confidential):
     def _places(order: UInt32, size: int) -> UInt32:
         """For each old row the new one; none for records that go."""
         places = np.full(size, NO_ROW, dtype=np.uint32)
-        places[order] = np.arange(order.size, dtype=np.uint32)
+        inverse(order, places)
         return places
 
     def new_weights(self) -> Iterator[tuple[Variable, Integers, Integers]]:
@@ -148,12 +172,18 @@ class DerivedRecords(Confidential):
                 return values.astype(np.int64)
         for parent in self.store.schema.parents(entity):
             if name == link_column(parent):
+                if self.in_place[parent] and (entity, parent) not in self.changes.links:
+                    return self.store.raw(entity, name)
                 places = self._places(self.order[parent], self.store.rows(parent))
-                return _followed(self.changes.holders(self.store, entity, parent), places)
+                return _followed(self._holders(entity, parent), places)
         geography = self.store.schema.geography
         if geography is not None and name == geography.name and entity is not geography.entity:
             return self._inherited_area(entity)
         return self._changed(entity, name)
+
+    def is_as_it_was(self, entity: Entity, name: str, values: Integers) -> bool:
+        """Whether a column is that of the store, in its order, and lies there in a file."""
+        return self.in_place[entity] and self.store.is_file(entity, name, values)
 
     def _changed(self, entity: Entity, name: str) -> Integers:
         values = self.store.raw(entity, name)
@@ -174,18 +204,17 @@ class DerivedRecords(Confidential):
         own = self.store.raw(entity, geography.name)
         if not self._moves:
             return own
-        rows = np.arange(own.size, dtype=np.uint32)
-        child = entity
-        for parent in self.store.schema.path(entity, geography.entity) or ():
-            rows = _followed(rows, self.changes.holders(self.store, child, parent))
-            child = parent
+        path = self.store.schema.path(entity, geography.entity)
+        if not path:
+            return own
+        rows = self._holders(entity, path[0])
+        for child, parent in itertools.pairwise(path):
+            rows = _followed(rows, self._holders(child, parent))
         above = self._changed(geography.entity, geography.name)
+        area = np.empty_like(own)
+        inherit(rows, above, 0, area)
         held = rows != NO_ROW
-        if held.all():
-            return above[rows]
-        area = own.copy()
-        area[held] = above[rows[held]]
-        return area
+        return area if held.all() else np.where(held, area, own)
 
 
 def write_derived(
@@ -218,7 +247,8 @@ def write_columns(
 ) -> None:
     """Write columns of a derived store, but those that are written already.
 
-    Two at a time: one is put in order while the other goes to the disk.
+    Two at a time, as each waits for the disk now and then. What is as it was is copied, and keeps
+    the digest that it has: a column that was damaged since does not get a digest that fits.
     """
     done = 0
 
@@ -229,11 +259,14 @@ def write_columns(
         dtype = np.dtype(known.type if known is not None else np.int64)
         if not writer.has_written(entity, name, dtype):
             values, order = derived.column(entity, name), derived.order[entity]
-            writer.write(entity, name, _pieces(values.astype(dtype, copy=False), order))
+            if known is not None and derived.is_as_it_was(entity, name, values):
+                writer.copy(entity, name, derived.store.path, known)
+            else:
+                writer.write(entity, name, ordered_pieces(values.astype(dtype, copy=False), order))
         done += 1
         progress("writing columns", done / len(columns))
 
-    _ = derived.order, derived.gone  # made once, before two threads ask for them
+    _ = derived.in_place  # made once, before two threads ask for them
     with ThreadPoolExecutor(2) as threads:
         list(threads.map(write, columns))
 
@@ -245,13 +278,10 @@ def _followed(link: Integers, places: UInt32) -> UInt32:
     return reached
 
 
-def _sorted_by(key: Integers, rows: UInt32) -> UInt32:
-    """Rows so that ``key`` ascends, keeping what is equal as it was."""
-    current = key[rows].astype(np.uint64)
-    _, moved = sort_cells(current, largest=int(current.max(initial=0)))
-    return rows[moved]
-
-
-def _pieces(values: Integers, order: UInt32) -> Iterator[Integers]:
+def ordered_pieces(values: Integers, order: UInt32) -> Iterator[Integers]:
+    """A column in its new order, piece by piece; each is written before the next is made."""
+    buffer = np.empty(min(order.size, _WRITE_ROWS), dtype=values.dtype)
     for start in range(0, max(order.size, 1), _WRITE_ROWS):
-        yield values[order[start : start + _WRITE_ROWS]]
+        rows = order[start : start + _WRITE_ROWS]
+        gather(values, rows, buffer)
+        yield buffer[: rows.size]

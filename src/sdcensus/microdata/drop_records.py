@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from sdcensus.errors import SpecError
 from sdcensus.microdata.method import Changes, Draws
+from sdcensus.model.confidential import Confidential
 from sdcensus.model.method.parameter import Parameter, ValueKind
 from sdcensus.model.progress import Progress
 from sdcensus.model.schema.variable import Entity
@@ -16,7 +17,7 @@ from sdcensus.store.census_store import CensusStore, all_rows_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class DropRecords:
+class DropRecords(Confidential):
     """Leaves out the units for which a condition holds, with everything that they hold.
 
     Nothing is drawn: the same condition drops the same records.

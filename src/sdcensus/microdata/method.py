@@ -180,7 +180,7 @@ def dropped_with_parents(store: CensusStore, changes: Changes) -> dict[Entity, M
     for entity in store.schema.top_down:
         mask = changes.drops(entity, store.rows(entity))
         for parent in store.schema.parents(entity):
-            if parent in gone and store.has(entity, link_column(parent)):
+            if parent in gone and gone[parent].any() and store.has(entity, link_column(parent)):
                 link = changes.holders(store, entity, parent)
                 held = link != NO_ROW
                 mask[held] |= gone[parent][link[held]]
@@ -296,6 +296,6 @@ class Foreseeing(Protocol):
 class NamesFiles(Protocol):
     """A pre-tabular method whose parameters name files: what stands in them is a parameter too."""
 
-    def file_digests(self) -> Mapping[str, str]:
-        """A digest of what each file holds, by its name."""
+    def file_digests(self) -> Mapping[str, tuple[str, ...]]:
+        """Parameters that name files, with digests of what these hold in place of their names."""
         ...

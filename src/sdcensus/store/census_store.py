@@ -220,6 +220,12 @@ class CensusStore(Confidential):
         self._columns[entity, column] = array
         return array
 
+    def is_file(self, entity: Entity, column: str, values: Integers) -> bool:
+        """Whether values are the mapped file of a column: not changed, and not of a view."""
+        file = getattr(values.base, "filename", None)
+        own = values is self._columns.get((entity, column))
+        return own and file is not None and Path(file) == column_file(self.path, entity, column)
+
     def has(self, entity: Entity, column: str) -> bool:
         """Whether the store holds this column."""
         return column in self.manifest.columns.get(entity, {})

@@ -12,6 +12,7 @@ import json
 import os
 import secrets
 import shutil
+import threading
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -141,6 +142,8 @@ def _is_of(folder: Path, format_name: str) -> bool:
 Integers = npt.NDArray[Any]
 
 _A_STORE = "a census store"
+#: The columns that are whole, while a store is written whose work can be taken up.
+_WRITTEN = ".written"
 
 
 class StoreWriter(FolderInTheMaking):
@@ -157,6 +160,8 @@ class StoreWriter(FolderInTheMaking):
         self._columns: dict[Entity, dict[str, ColumnInfo]] = {}
         self._rows: dict[Entity, int] = {}
         self._maps: dict[str, str] = {}
+        self._noting = threading.Lock()
+        self._earlier = self._noted_before() if resumed else {}
 
     @staticmethod
     def check_place(out: Path, *, replace: bool) -> None:
@@ -183,25 +188,72 @@ class StoreWriter(FolderInTheMaking):
                     digest.update(content.data)
                     file.write(content.data)
                     rows += piece.size
-                if self.resumed:  # what is taken up later must be on the disk
-                    file.flush()
-                    os.fsync(file.fileno())
+            if rows != self._rows[entity]:
+                raise ValueError(f"column {name} has another length than its entity")
+            self._note(entity, name, ColumnInfo(dtype.name, digest.hexdigest()))
             growing.replace(path)
         except OSError as error:
             raise OutputError(f"{path} cannot be written: {error.strerror}.") from None
-        if rows != self._rows[entity]:
-            raise ValueError(f"column {name} has another length than its entity")
-        self._columns[entity][name] = ColumnInfo(dtype.name, digest.hexdigest())
+
+    def copy(self, entity: Entity, name: str, store: Path, known: ColumnInfo) -> None:
+        """Write a column that is that of another store, with the digest that it has there."""
+        path = column_file(self.folder, entity, name)
+        growing = path.with_suffix(".part")
+        try:
+            shutil.copyfile(column_file(store, entity, name), growing)
+            self._note(entity, name, known)
+            growing.replace(path)
+        except OSError as error:
+            raise OutputError(f"{path} cannot be written: {error.strerror}.") from None
+
+    def _note(self, entity: Entity, name: str, column: ColumnInfo) -> None:
+        """Remember a column that is whole; for work that may be taken up, in a file as well.
+
+        Before the column has its name: what has it is known.
+        """
+        self._columns[entity][name] = column
+        if not self.resumed:
+            return
+        line = json.dumps([entity.value, name, column.digest]) + "\n"
+        path = self.folder / _WRITTEN
+        with self._noting, path.open("a", encoding="utf-8", newline="\n") as file:
+            file.write(line)
 
     def has_written(self, entity: Entity, name: str, dtype: np.dtype[Any]) -> bool:
-        """Whether a killed program has left a column whole; it is then taken up as it is."""
+        """Whether a killed program has left a column whole; it is then taken up as it is.
+
+        Its digest must be the one that was noted when it was written: of a column that did not
+        reach the disk before the machine stopped, its size could be right and its content not.
+        """
         path = column_file(self.folder, entity, name)
-        if not path.exists() or path.stat().st_size != self._rows[entity] * dtype.itemsize:
+        noted = self._earlier.get((entity.value, name))
+        if noted is None or not path.exists():
+            return False
+        if path.stat().st_size != self._rows[entity] * dtype.itemsize:
             return False
         with path.open("rb") as file:
-            whole = hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16))
-        self._columns[entity][name] = ColumnInfo(dtype.name, whole.hexdigest())
-        return True
+            whole = hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
+        if whole == noted:
+            self._columns[entity][name] = ColumnInfo(dtype.name, whole)
+        return whole == noted
+
+    def _noted_before(self) -> dict[tuple[str, str], str]:
+        """The digests of columns that a killed program has written whole."""
+        noted = {}
+        path = self.folder / _WRITTEN
+        text = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+        for line in text.splitlines():
+            try:
+                entity, name, digest = parse_json(line)
+            except (ValueError, TypeError):  # the last line of a program that was killed
+                continue
+            noted[str(entity), str(name)] = str(digest)
+        return noted
+
+    def publish(self) -> None:
+        """Let the manifest count, and give the folder its real name."""
+        (self.folder / _WRITTEN).unlink(missing_ok=True)
+        super().publish()
 
     def write_map(self, variable: str, content: bytes) -> None:
         """Keep the map of a geography."""

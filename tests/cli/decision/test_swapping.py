@@ -17,9 +17,15 @@ def test_swapping_is_tried_on_the_tables_of_a_plan(run: Run, tmp_path: Path) -> 
     said = " ".join(answer.out.split())
     assert "right about residents" in said or "residents" in said
     assert "limit" in said or "at most 50 %" in said
-    usual = run(*asked[:4], "--rates", "0.3", "--attacks", "zero-patterns", "-l", "fr", *secret)
-    assert usual.code == 0, usual.err
-    assert "targeted-swap k=4" in usual.out or "enregistrements tels quels" in usual.out
+    out = tmp_path / "lab"
+    search = run(*asked[:4], "--attacks", "zero-patterns", "-l", "fr", "--out", out, *secret)
+    assert search.code == 0, search.err
+    assert "enregistrements tels quels" in search.out
+    assert sorted(path.name for path in out.iterdir()) == ["swapping.csv", "swapping.html"]
+    again = run(*asked[:4], "--out", out, *secret)
+    assert again.code != 0
+    assert "already exists" in again.err
+    assert run(*asked[:4], "--limit", "1.5", *secret).code != 0
     wrong = run(*asked, "--rates", "much", *secret)
     assert wrong.code != 0
     assert "--rates are numbers" in wrong.err

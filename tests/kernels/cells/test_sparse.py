@@ -23,6 +23,17 @@ def test_sorting_is_stable_and_keeps_the_given_cells(data: st.DataObject, larges
     assert np.array_equal(ordered, before[expected])
 
 
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 40)), max_size=80), st.integers(0, 3))
+def test_long_numbers_that_agree_in_their_upper_digits_are_sorted_too(
+    parts: list[tuple[int, int]], spread: int
+) -> None:
+    cells = np.array([((high * spread) % 4 << 62) + low for high, low in parts], dtype=np.uint64)
+    ordered, order = sort_cells(cells, largest=2**64 - 1)
+    expected = np.argsort(cells, kind="stable")
+    assert np.array_equal(order, expected)
+    assert np.array_equal(ordered, cells[expected])
+
+
 @given(st.data(), LARGEST, st.sampled_from(Combine))
 def test_runs_combine_the_members_of_each_cell(
     data: st.DataObject, largest: int, combine: Combine

@@ -356,6 +356,12 @@ def test_another_matrix_in_the_same_file_is_another_lineage(
         )
         lines.append(step.derivation.fingerprint)
     assert lines[0] != lines[1]
+    elsewhere = tmp_path / "elsewhere.csv"
+    file.rename(elsewhere)
+    step = prepared(
+        small, "pram", {"variables": ["sex"], "matrix": [f"sex = {elsewhere}"]}, secret=SECRET
+    )
+    assert step.derivation.fingerprint == lines[1]
 
 
 def test_nobody_to_change_is_no_mistake(tmp_path: Path) -> None:

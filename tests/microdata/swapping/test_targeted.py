@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, reject, settings, strategies as st
 
-from sdcensus.errors import InputError, SdcensusError, SpecError
+from sdcensus.errors import InputError, SpecError
 from sdcensus.microdata.derived_store import DerivedRecords
 from sdcensus.microdata.derived_view import DerivedView
 from sdcensus.microdata.method import Changes, Draws
@@ -91,7 +90,7 @@ def test_what_swapping_promises(
             changes = changes_of(store, **said)
         except SpecError as error:
             assert "cannot be reached" in str(error) or "larger than any" in str(error)  # noqa: PT017
-            return
+            reject()
         after = swapped(store, changes)
         again = village.write(Path(folder) / "b", shuffled=seed)
         assert pairs_of(changes_of(again, **said)) == pairs_of(changes)
@@ -240,7 +239,7 @@ def test_a_correction_changes_no_pair_but_its_own(seed: int) -> None:
         try:
             changes = changes_of(store, **said)
         except SpecError:
-            return
+            reject()
         write_office_file(changes.files[0], Path(folder))
         earlier = Path(folder) / "pairs.csv"
         again = changes_of(store, **said, earlier=earlier)
@@ -259,7 +258,7 @@ def test_a_correction_changes_no_pair_but_its_own(seed: int) -> None:
             after = set(pairs_of(changes_of(other, **said, earlier=earlier)))
         except SpecError as error:
             assert "cannot be reached" in str(error)  # noqa: PT017
-            return
+            reject()
         assert kept <= after
         assert len(after - kept) <= 2
         units = village.units()
@@ -294,53 +293,6 @@ def test_earlier_pairs_are_dropped_where_they_no_longer_qualify(tmp_path: Path) 
     (tmp_path / "bad.csv").write_text("initiator,partner,level,profile,region\nx,y,ed,1,parish\n")
     with pytest.raises(InputError, match=r"bad.csv, row 2: 'x' is no digest"):
         changes_of(store, k=1, earlier=tmp_path / "bad.csv")
-
-
-BASE: dict[str, Any] = {"risk_variables": ("sex", "age"), "k": 3, "rate": 0.2}
-
-
-@pytest.mark.parametrize(
-    "said",
-    [
-        {"risk_variables": ("faith", "age")},
-        {"k": 2},
-        {"levels": ("parish", "ed")},
-        {"levels": ("district",)},
-        {"profiles": ("persons,heating",)},
-        {"rate": 0.6},
-        {"reach": ("ed:district",)},
-        {"within": "district"},
-        {"within": "parish"},
-        {"farther": True},
-        {"max_distance": 1000},
-        {"carry": ("heating",)},
-        {"leave_out_imputed": True},
-        {"missing_match": True},
-    ],
-    ids=lambda said: "-".join(f"{name}" for name in said),
-)
-def test_every_parameter_has_an_effect(tmp_path: Path, said: dict[str, Any]) -> None:
-    village = Village(6, households=150, grid=True)
-    units = village.units()
-    flags = np.zeros(units[P].keys.size, dtype=np.int64)
-    flags[::9] = 1
-    units[P] = replace(units[P], imputed={"faith": flags})
-    base = BASE | {"profiles": ("persons,tenure",)} if "missing_match" in said else BASE
-    if "missing_match" in said:
-        units[H].leaves["tenure"][:5] = 2
-    store = write_units(tmp_path / "a", village.schema(), units)
-    if "farther" in said or "missing_match" in said:
-        base = base | {"profiles": ("persons,heating,tenure",), "rate": 0.0}
-
-    def outcome(said: dict[str, Any]) -> Any:
-        try:
-            changes = changes_of(store, **said)
-        except SdcensusError as error:
-            return str(error)
-        return pairs_of(changes), sorted(changes.codes)
-
-    assert outcome(base | said) != outcome(base)
-    assert isinstance(outcome(base | said), tuple)
 
 
 def test_given_risks_take_the_place_of_counts(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from sdcensus.methods.perturbation.schemes import scheme
 from sdcensus.model.published.table import PublishedTable
 from sdcensus.session.attack.residents import area_levels
 from sdcensus.session.attack.score import Scores, score
-from sdcensus.session.attack.stores import stores_to_score
+from sdcensus.session.attack.stores import check_derived, stores_to_score
 from sdcensus.session.attack.swapped import SwappedAttacks, SwapTrial
 from sdcensus.session.census.census import Census, open_store
 from sdcensus.testing.island import SECRET
@@ -109,7 +109,7 @@ def test_tables_of_another_line_are_refused(office: Path, tmp_path: Path) -> Non
         score(report, tables, open_store(office / "census.store"))
     with pytest.raises(SpecError, match="--score-derived"):
         stores_to_score(tables, tmp_path / "other.store")
-    with pytest.raises(SpecError, match="needs no other"):
+    with pytest.raises(SpecError, match="was not derived from any store"):
         stores_to_score(tables, office / "census.store", office / "census.store")
 
 
@@ -140,3 +140,12 @@ def test_the_smallest_step_is_the_first_that_is_enough_below_the_country() -> No
     assert SwappedAttacks(0.1, (none, half)).smallest is None
     few = trial("c", country=(9, 9), area=(9, 9))  # too few claims to be judged
     assert few.above(0.5) == ()
+
+
+def test_a_derived_store_is_checked_before_any_work(office: Path) -> None:
+    census, derived = office / "census.store", office / "some.store"
+    assert check_derived(census, derived).store.manifest.lineage
+    with pytest.raises(SpecError, match="was not derived from any store"):
+        check_derived(derived, census)
+    with pytest.raises(SpecError, match="was not derived from"):
+        check_derived(office / "inside.store", derived)

@@ -19,6 +19,7 @@ from sdcensus.methods.perturbation.schemes import scheme
 from sdcensus.model.catalogue import LANGUAGES
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.pairs import true_values
+from sdcensus.model.method.registry import Part, declared
 from sdcensus.model.published.record_changes import RecordChange
 from sdcensus.model.published.table import Mark, PublishedTable, Table
 from sdcensus.model.vocabulary import Measure
@@ -31,7 +32,7 @@ from sdcensus.report.claim.answer import (
     answer_text,
 )
 from sdcensus.report.claim.facts import facts_page, facts_text
-from sdcensus.risk.combined import NO_MOVES, moves_by_rate, reference_prior
+from sdcensus.risk.combined import NO_MOVES, combined_risk, moves_by_rate, reference_prior
 from sdcensus.session.census.census import Census, open_store
 from sdcensus.session.claim import ClaimFiles, answer_claim
 from sdcensus.session.claim.answer import public_answer
@@ -287,9 +288,57 @@ def test_moves_by_parameters_know_levels_and_variables(stores: tuple[Census, Cen
     assert leaving("targeted-swap", "area", rate=0.1, k=3, risk_variables=["colour"]) == (0.1, 0.1)
     assert leaving("pram", "country", variables=["kind"], stay=["0.75"]) == (0.25, 0.25)
     assert leaving("pram", "country", variables=["colour"], stay=["0.75"]) == (0, 0)
-    assert leaving("over-imputation", "country", blank=["kind"], rate=0.5) == (0.5, 0.5)
-    assert leaving("geographic-pram", "area", move=["area=0.06"]) == (0.06, 0.06)
+    # Exchanges inside a district are no exchanges between districts, whatever the region is.
+    assert leaving("random-swap", "district", rate=0.1) == (0, 0)
+    assert leaving("proportional-swap", "area", rate=0.1, risk_variables=["kind"]) == (0.1, 0.1)
+    assert leaving("targeted-swap", "area", rate=0, k=3, risk_variables=["kind"]) == (1, 0)
+    only = {"rate": 0.1, "k": 3, "risk_variables": ["kind"], "levels": ["district"]}
+    assert leaving("targeted-swap", "district", **only) == (1, 0.1)
+    assert leaving("targeted-swap", "area", **only) == (0.1, 0.1)  # rare in it and not elsewhere
+    # What the records decide is not counted on.
+    assert leaving("pram", "country", variables=["kind"], stay=["0.75"], invariant=True) == (0, 0)
+    inside = {"variables": ["kind"], "stay": ["kind=0.75"], "similar": ["kind=kind@group"]}
+    assert leaving("pram", "country", **inside) == (0, 0)
+    assert leaving("pram", "country", variables=["kind"], matrix=["kind=m.csv"]) == (0, 0)
+    assert leaving("over-imputation", "country", blank=["kind"], rate=0.5) == (0, 0)
+    assert leaving("geographic-pram", "area", move=["area=0.06"]) == (0, 0)
+    assert leaving("attribute-swap", "country", attributes=["kind"], rate=0.5) == (0.5, 0.5)
+    assert leaving("attribute-swap", "country", attributes=["kind", "colour"], rate=0.5) == (0, 0)
     assert leaving("something-else", "area", rate=0.5) == (0, 0)
+
+
+def test_parameters_are_those_that_methods_have() -> None:
+    read = {
+        "targeted-swap": {"rate", "k", "risk_variables", "levels", "within"},
+        "random-swap": {"rate"},
+        "proportional-swap": {"rate"},
+        "attribute-swap": {"rate", "attributes"},
+        "pram": {"variables", "stay", "similar", "matrix", "invariant"},
+    }
+    for name, parameters in read.items():
+        takes = {parameter.name for parameter in declared(Part.PRE_TABULAR, name).takes}
+        assert parameters <= takes, name
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.3, 1.0])
+def test_two_steps_and_another_method_have_a_cautious_bracket(
+    stores: tuple[Census, Census], rate: float
+) -> None:
+    census = stores[0]
+    spec = census.spec("area", "kind", of="persons")
+    swap = KnownStep("random-swap", {"rate": rate})
+    change = KnownStep("pram", {"variables": ["kind"], "stay": [f"{1 - rate}"]})
+    other = KnownStep("their-method", {"rate": 1.0, "k": 9, "variables": 7})
+
+    def chance(*steps: KnownStep) -> float:
+        moves = nominal_moves(steps, spec, "area", census.schema)
+        return chance_of_claim(None, [moves]) or 0.0
+
+    assert chance(other) == chance() == 1.0
+    assert chance(swap, other) == chance(swap)
+    assert chance(swap, change) == chance(change, swap) <= chance(swap) <= 1.0
+    formula = combined_risk(None, reference_prior(), moves_by_rate(rate, reference_prior()))
+    assert chance(swap) == formula.worst_claim
 
 
 def test_totals_and_labels_and_levels_name_cells(office: Path) -> None:

@@ -18,6 +18,7 @@ from sdcensus.model.secret import Secret
 from sdcensus.session.census.census import open_census, open_store
 from sdcensus.session.census.export import export
 from sdcensus.session.derive import DerivationReport, derive
+from sdcensus.session.derive.step import prepared
 from sdcensus.store.census_store import CensusStore
 from sdcensus.store.owner_only import is_owner_only
 from sdcensus.testing.island import SECRET
@@ -112,6 +113,38 @@ def test_fingerprints_tell_parameters_apart_to_holders_of_the_secret_only(
     ]
     assert lines[0] == lines[1] != lines[2]
     assert contents(tmp_path / "b") == contents(tmp_path / "c")
+
+
+def test_how_parameters_are_spelled_does_not_matter(hamlet: Hamlet) -> None:
+    def line(method: str, **said: object) -> str:
+        return prepared(hamlet.store, method, said, secret=SECRET).derivation.fingerprint
+
+    swap: dict[str, object] = {
+        "risk_variables": ("sex", "age@broad"),
+        "profiles": ("persons,tenure", "persons"),
+    }
+    spelled: list[dict[str, object]] = [
+        {"risk_variables": ["sex", "age@broad"]},
+        {"risk_variables": "sex, age @broad"},
+        {"profiles": ["persons, tenure", " persons"]},
+        {"rate": 1.0},
+    ]
+    lines = {line("targeted-swap", **({**swap, "rate": 1} | other)) for other in spelled}
+    assert len(lines) == 1
+    stays = {line("pram", variables=("tenure",), stay=(said,)) for said in ("0.8", ".8", " 0.80")}
+    assert len(stays) == 1
+    named = {
+        line("pram", variables=("tenure",), stay=(f"tenure{said}",)) for said in ("=.8", " = 0.8")
+    }
+    assert len(named) == 1
+    assert named != stays
+    # What is tried first does matter, and so does every value.
+    others: list[dict[str, object]] = [
+        {"profiles": ("persons", "persons,tenure")},
+        {"rate": 0.05},
+        {"k": 4},
+    ]
+    assert len({line("targeted-swap", **(swap | other)) for other in others} | lines) == 4
 
 
 def test_the_office_keeps_who_was_changed_and_nobody_else_can_read_it(
@@ -220,8 +253,11 @@ def test_a_killed_run_is_gone_on_with_and_ends_with_the_same_bytes(
     # Another derivation does not take up what it has left.
     dropped(hamlet, out, "sex == 9")
     assert {path: path.stat().st_ino for path in partial.rglob("*.bin")} == kept
+    # A column that never reached the disk has its length at most: it is written anew.
+    lost = max(kept, key=lambda path: path.stat().st_size)
+    lost.write_bytes(bytes(lost.stat().st_size))
     dropped(hamlet, out, replace=True)
     assert contents(out) == contents(whole)
     numbers = {path.stat().st_ino for path in out.rglob("*.bin")}
-    assert set(kept.values()) <= numbers
+    assert {kept[path] for path in kept if path != lost} <= numbers
     assert not list(tmp_path.glob("out.partial-*"))

@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from hypothesis import given, settings, strategies as st
 
+from sdcensus.cli.shared.run import run
 from sdcensus.errors import SpecError
 from sdcensus.model.schema.schema import CensusInfo, KeySpace, Schema
 from sdcensus.model.schema.variable import (
@@ -31,6 +32,7 @@ from sdcensus.session.publish.run import publish
 from sdcensus.session.recommend.files import write_recommendation
 from sdcensus.session.recommend.menus import MINIMUM_POPULATION
 from sdcensus.session.recommend.recommendation import Recommendation, recommend
+from sdcensus.session.recommend.swapping import SwapAdvice
 from sdcensus.store.secrets import write_secret
 from sdcensus.testing.conformance import small_store
 from sdcensus.testing.small_census import SECRET, SmallCensus
@@ -55,6 +57,16 @@ def advised(census: Census, product: str) -> Recommendation | None:
         raise
 
 
+def check_swap(advice: SwapAdvice, folder: Path, plan: Path) -> None:
+    """The swap that is advised can be done as it is typed, with the secret of the office."""
+    store, secret = folder / "census.store", folder / "office.secret"
+    out = folder / f"swapped-{plan.parent.name}.store"
+    command = ["swap", str(store), *advice.swap.options, "--secret", str(secret), "--quiet"]
+    assert run([*command, "--out", str(out)]) == 0
+    assert open_store(out).store.manifest.lineage
+    assert 0 < advice.swap.touched <= advice.swap.units
+
+
 def check_unchanged(folder: Path, product: str, *, published: bool) -> bool:
     """Everything that is written passes every check as it is; whether anything was written."""
     store, secret = folder / "census.store", folder / "office.secret"
@@ -72,6 +84,8 @@ def check_unchanged(folder: Path, product: str, *, published: bool) -> bool:
     assert not plan.undecided
     assert not any(looks.short for looks in plan.looks)
     open_service(store, out / "policy.toml", plan=out / "plan.toml", secret=secret)
+    if found.swapping is not None:
+        check_swap(found.swapping, folder, out / "plan.toml")
     if published:
         publish(out / "plan.toml", secret=secret)
         # What is out keeps the builder from nothing.

@@ -195,21 +195,24 @@ def chances_of_seen(shares: Float64, visible: Float64, sizes: int, seen: int) ->
         For each row, size (from 0 on) and number of parts above 0 its probability.
     """
     rows, parts = shares.shape
-    found = np.zeros((rows, sizes + 1, seen + 1))
-    found[:, 0, 0] = 1.0
+    # Rows stand last: what is added lies side by side in memory.
+    chances = np.zeros((sizes + 1, seen + 1, rows))
+    chances[0, 0] = 1.0
     for part in range(parts):
-        share = shares[:, part]
-        following = np.zeros_like(found)
+        share = np.ascontiguousarray(shares[:, part])
+        following = np.zeros_like(chances)
         for inside in range(sizes + 1):
             factor = share**inside / math.factorial(inside)
-            moved = found[:, : sizes + 1 - inside] * factor[:, None, None]
-            above, below = moved * visible[inside], moved * (1 - visible[inside])
-            following[:, inside:] += below
-            following[:, inside:, 1:] += above[:, :, :-1]
-            following[:, inside:, -1] += above[:, :, -1]
-        found = following
+            moved = chances[: sizes + 1 - inside] * factor
+            if visible[inside] != 1:
+                following[inside:] += moved * (1 - visible[inside])
+            if visible[inside] != 0:
+                above = moved * visible[inside]
+                following[inside:, 1:] += above[:, :-1]
+                following[inside:, -1] += above[:, -1]
+        chances = following
     factorials = np.array([math.factorial(size) for size in range(sizes + 1)], dtype=np.float64)
-    return found * factorials[:, None]
+    return np.ascontiguousarray(np.moveaxis(chances * factorials[:, None, None], 2, 0))
 
 
 def _sizes(

@@ -325,6 +325,10 @@ def _check_score(
         )
     if score_out is not None:
         check_target(score_out, confidential=confidential, what="A score")
+    if derived is not None:
+        from sdcensus.session.attack.stores import check_derived
+
+        check_derived(store, derived)
 
 
 def _scores(

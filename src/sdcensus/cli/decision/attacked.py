@@ -83,6 +83,11 @@ def _passed_over(found: FolderAttack) -> list[str]:
 def say_scores(output: Output, scores: Scores) -> None:
     """How right he is, for the office."""
     output.say("\nBeside the truth (confidential)", style="bold")
+    if scores.of_derived:
+        output.say(
+            "The tables were made of changed records. Counts and groups stand beside the records of"
+            " the derived store; below them, groups stand beside the persons who live there."
+        )
     if scores.attacks:
         _say_counts(output, scores)
     _say_groups(output, scores)
@@ -147,11 +152,14 @@ def _say_groups(output: Output, scores: Scores) -> None:
 
 def _say_residents(output: Output, scores: Scores) -> None:
     """How right claims are about those who live there, by level of the area."""
+    if not scores.of_derived:
+        return
     if not scores.residents:
+        output.say("\nNo group was claimed, so no claim can be right about residents.")
         return
     output.say(
-        "\nThe tables were made of changed records. Counted: right about the records of the derived"
-        " store. Residents: right about the persons who live there."
+        "\nCounted: right about the records of the derived store. Residents: right about the"
+        " persons who live there."
     )
     table = plain_table()
     for name in ("attack", "level", "persons", "claimed", "counted", "residents", "codes", "right"):

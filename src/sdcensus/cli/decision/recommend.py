@@ -52,7 +52,8 @@ def recommend(
         typer.Option(
             "--out",
             metavar="FOLDER",
-            help="Write plan.toml and policy.toml there, and noise of its own if there is any.",
+            help="Write plan.toml and policy.toml there, and noise of its own if there is any; with"
+            " --swap-for a page and a table of all trials, for the office only.",
         ),
     ] = None,
     policy: Annotated[
@@ -76,8 +77,8 @@ def recommend(
         typer.Option(
             "--swap-for",
             metavar="PLAN",
-            help="Try swapping against attacks on the tables of this plan: the mildest that is"
-            " enough, and what it costs. Needs the secret.",
+            help="Try swapping against attacks on the tables of this plan: without --step the one"
+            " that touches fewest households and is enough is searched. Needs the secret.",
         ),
     ] = None,
     step: Annotated[
@@ -109,7 +110,7 @@ def recommend(
     ] = "",
     attacks: Annotated[
         str, typer.Option("--attacks", metavar="NAMES", help="--swap-for: the attacks.")
-    ] = "patterns,zero-patterns",
+    ] = "patterns,zero-patterns,twins",
     secret: SecretFile = None,
     language: Language = None,
     quiet: Quiet = False,
@@ -132,6 +133,7 @@ def recommend(
             limit=limit,
             tables=listed(tables),
             attacks=listed(attacks),
+            out=out,
             secret=secret,
             language=language,
         )
@@ -163,14 +165,14 @@ def recommend(
         answer = None if asked is None else versions_of(recommendation, census, asked)
         written = () if out is None else write_recommendation(recommendation, store, out)
     if answer is None:
-        _show(output, recommendation, language)
+        _show(output, recommendation, store, language)
     else:
         _show_asked(output, answer, recommendation, language)
     for path in written:
         key = "private" if path.suffix == ".csv" else "wrote"
         output.say(speak(f"recommend.show.{key}", language, path=str(path)))
     if out is not None:
-        _show_next(output, store, out, policy or out / POLICY_FILE, language)
+        _show_next(output, store, out, policy or out / POLICY_FILE, recommendation, language)
     if out is None and answer is None:
         output.say(f"\n{speak('recommend.show.write', language)}")
         kept = "" if policy is None else f" --policy {typed(policy)}"
@@ -180,7 +182,14 @@ def recommend(
     output.note(speak("recommend.show.office", language))
 
 
-def _show_next(output: Output, store: Path, out: Path, policy: Path, language: str | None) -> None:
+def _show_next(
+    output: Output,
+    store: Path,
+    out: Path,
+    policy: Path,
+    found: Recommendation,
+    language: str | None,
+) -> None:
     """The checks that pass, and what comes then."""
     from sdcensus.session.recommend.recommendation import PLAN_FILE
 
@@ -193,9 +202,13 @@ def _show_next(output: Output, store: Path, out: Path, policy: Path, language: s
         " --secret FILE --check"
     )
     output.command(f"sdcensus publish {typed(plan)} --secret FILE")
+    if found.swapping is not None:
+        output.command(
+            f"sdcensus recommend {typed(store)} --swap-for {typed(plan)} --secret FILE --out FOLDER"
+        )
 
 
-def _show(output: Output, found: Recommendation, language: str | None) -> None:
+def _show(output: Output, found: Recommendation, store: Path, language: str | None) -> None:
     facts = found.facts
 
     def word(key: str, **values: Value) -> str:
@@ -251,6 +264,8 @@ def _show(output: Output, found: Recommendation, language: str | None) -> None:
         output.say(f"\n{word('swapping')}", style="bold")
         for line in found.swapping.lines:
             output.say(f"  {in_language(line, language)}")
+        options = " ".join(found.swapping.swap.options)
+        output.command(f"sdcensus swap {typed(store)} {options} --secret FILE --out STORE")
 
 
 def _show_noise(output: Output, found: Recommendation, language: str | None) -> None:

@@ -14,6 +14,8 @@ Integers = npt.NDArray[Any]
 UInt64 = npt.NDArray[np.uint64]
 
 _DIGIT_BITS = 11
+#: So many upper digits tell nearly all long numbers apart.
+_UPPER_DIGITS = 3
 
 
 @compiled
@@ -36,16 +38,51 @@ def _sort_pass(
         starts[digit] += 1
 
 
+@compiled
+def _settle(cells: Integers, order: Integers, most: int) -> bool:
+    """Sort what is nearly sorted by inserting; False once more than ``most`` had to move."""
+    moves = 0
+    for i in range(1, cells.size):
+        cell, row = cells[i], order[i]
+        at = i
+        while at > 0 and cells[at - 1] > cell:
+            cells[at], order[at] = cells[at - 1], order[at - 1]
+            at -= 1
+        cells[at], order[at] = cell, row
+        moves += i - at
+        if moves > most:
+            return False
+    return True
+
+
 def sort_cells(cells: UInt64, *, largest: int) -> tuple[UInt64, npt.NDArray[np.uint32]]:
-    """Sort cell numbers up to ``largest``; also say where each stood."""
+    """Sort cell numbers up to ``largest``; also say where each stood.
+
+    Long numbers, such as digests, are told apart by their upper digits nearly always: these are
+    sorted by, and the few that are equal there put right. Where they are many, by all digits.
+    """
     order = np.arange(cells.size, dtype=np.uint32)
-    if cells.size > 1 and (cells[1:] < cells[:-1]).any():
-        spare, spare_order = np.empty_like(cells), np.empty_like(order)
-        for shift in range(0, max(int(largest).bit_length(), 1), _DIGIT_BITS):
-            _sort_pass(cells, order, shift, spare, spare_order)
-            if shift == 0:  # never write into the caller's array
-                cells, order = np.empty_like(spare), np.empty_like(spare_order)
-            cells, spare, order, spare_order = spare, cells, spare_order, order
+    if cells.size <= 1 or not (cells[1:] < cells[:-1]).any():
+        return cells, order
+    bits = max(int(largest).bit_length(), 1)
+    upper = bits - _UPPER_DIGITS * _DIGIT_BITS
+    if upper > 0:
+        cells, order = _sorted_from(cells, order, range(upper, bits, _DIGIT_BITS))
+        if _settle(cells, order, 2 * cells.size):
+            return cells, order
+    return _sorted_from(cells, order, range(0, bits, _DIGIT_BITS))
+
+
+def _sorted_from(
+    cells: UInt64, order: npt.NDArray[np.uint32], shifts: range
+) -> tuple[UInt64, npt.NDArray[np.uint32]]:
+    """Cells sorted by digits, from the lowest that is named to the highest."""
+    spare, spare_order = np.empty_like(cells), np.empty_like(order)
+    for shift in shifts:
+        _sort_pass(cells, order, shift, spare, spare_order)
+        if shift == shifts.start:  # never write into the caller's array
+            cells, order = np.empty_like(spare), np.empty_like(spare_order)
+        cells, spare, order, spare_order = spare, cells, spare_order, order
     return cells, order
 
 

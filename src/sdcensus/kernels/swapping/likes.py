@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from sdcensus.kernels._compile import compiled
 from sdcensus.kernels.cells.sparse import sort_cells
+from sdcensus.kernels.records.ordering import gather
 
 Integers = npt.NDArray[Any]
 Int64 = npt.NDArray[np.int64]
@@ -18,34 +19,53 @@ NONE_THERE = (1 << 31) - 1
 
 
 @compiled
+def _runs(keys: Integers, width: int, starts: Integers, kinds: Integers, places: Integers) -> int:
+    """Where records of one kind in one place begin in sorted keys, and what they are; how many."""
+    runs = 0
+    for at in range(keys.size):
+        if at == 0 or keys[at] != keys[at - 1]:
+            starts[runs] = at
+            kinds[runs] = keys[at] // np.uint64(width)
+            places[runs] = keys[at] % np.uint64(width)
+            runs += 1
+    starts[runs] = keys.size
+    return runs
+
+
+@compiled
 def _fewest(
-    keys: Integers,
+    starts: Integers,
+    kinds: Integers,
+    places: Integers,
     order: Integers,
     units: Integers,
-    places: Integers,
     areas: Integers,
     fewest: Integers,
     most: Integers,
 ) -> None:
     """For each level the smallest count of the records of each unit, and the largest of all."""
+    sizes = np.empty((kinds.size, areas.shape[0]), dtype=np.int32)
     for level in range(areas.shape[0]):
-        start = 0
-        while start < keys.size:
-            kind = keys[start] // np.uint64(places)
-            area = areas[level, keys[start] % np.uint64(places)]
-            end = start + 1
+        first = 0
+        while first < kinds.size:
+            last = first + 1
             while (
-                end < keys.size
-                and keys[end] // np.uint64(places) == kind
-                and areas[level, keys[end] % np.uint64(places)] == area
+                last < kinds.size
+                and kinds[last] == kinds[first]
+                and areas[level, places[last]] == areas[level, places[first]]
             ):
-                end += 1
-            most[level] = max(most[level], end - start)
-            for at in range(start, end):
-                unit = units[order[at]]
-                if unit >= 0 and end - start < fewest[level, unit]:
-                    fewest[level, unit] = end - start
-            start = end
+                last += 1
+            size = starts[last] - starts[first]
+            most[level] = max(most[level], size)
+            for run in range(first, last):
+                sizes[run, level] = size
+            first = last
+    for run in range(kinds.size):
+        for at in range(starts[run], starts[run + 1]):
+            unit = units[order[at]]
+            if unit >= 0:
+                for level in range(areas.shape[0]):
+                    fewest[level, unit] = min(fewest[level, unit], sizes[run, level])
 
 
 def fewest_alike(
@@ -70,7 +90,25 @@ def fewest_alike(
     fewest = np.full((areas.shape[0], count), NONE_THERE, dtype=np.int32)
     most = np.zeros(areas.shape[0], dtype=np.int64)
     width = max(areas.shape[1], 1)
-    keys = (kinds * width + places).astype(np.uint64)
-    keys, order = sort_cells(keys, largest=int(keys.max(initial=0)))
-    _fewest(keys, order, units, width, areas, fewest, most)
+    keys, order = _sorted_keys(kinds, places, width)
+    starts = np.empty(keys.size + 1, dtype=np.int64)
+    run_kinds, run_places = np.empty((2, keys.size), dtype=np.int64)
+    runs = _runs(keys, width, starts, run_kinds, run_places)
+    own = (starts[: runs + 1], run_kinds[:runs], run_places[:runs])
+    _fewest(*own, order, units, areas, fewest, most)
     return fewest, most
+
+
+def _sorted_keys(
+    kinds: Int64, places: Int64, width: int
+) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32]]:
+    """Kind and place of records as one number, ascending, and where each stood."""
+    keys = np.empty(kinds.size, dtype=np.uint64)
+    np.multiply(kinds, width, out=keys, casting="unsafe")
+    np.add(keys, places, out=keys, casting="unsafe")
+    if places.size and not (places[1:] < places[:-1]).any():
+        # As a store lies on disk: by kind alone, and places stay in order in each.
+        kind, order = sort_cells(kinds.astype(np.uint64), largest=int(kinds.max(initial=0)))
+        gather(keys, order, kind)
+        return kind, order
+    return sort_cells(keys, largest=int(keys.max(initial=0)))

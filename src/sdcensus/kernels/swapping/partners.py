@@ -180,6 +180,54 @@ def _find(keys: Integers, key: int) -> int:
 
 
 @compiled
+def _count_wanted(free: Integers, classes: Integers, wanted: Integers) -> int:
+    count = 0
+    for profile in range(classes.shape[0]):
+        for at in range(free.size):
+            if wanted[classes[profile, free[at]]]:
+                count += 1
+    return count
+
+
+@compiled
+def _write_keys(
+    free: Integers,
+    classes: Integers,
+    wanted: Integers,
+    sites: Integers,
+    width: int,
+    keys: Integers,
+    ranks: Integers,
+) -> None:
+    end = 0
+    for profile in range(classes.shape[0]):
+        for at in range(free.size):
+            number = classes[profile, free[at]]
+            if wanted[number]:
+                keys[end] = number * width + sites[free[at]]
+                ranks[end] = at
+                end += 1
+
+
+def donor_keys(
+    free: Integers, classes: Integers, wanted: Integers, sites: Integers, width: int
+) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32]]:
+    """Class and site of donors whose class is wanted, as one number, and the rank of each.
+
+    Args:
+        free: The donors, in the order of their ranks.
+        classes: The class of each unit, one row for each profile.
+        wanted: Which classes anybody looks for.
+        sites: The site of each unit.
+        width: How many sites there are.
+    """
+    count = _count_wanted(free, classes, wanted)
+    keys, ranks = np.empty(count, dtype=np.uint64), np.empty(count, dtype=np.uint32)
+    _write_keys(free, classes, wanted, sites, width, keys, ranks)
+    return keys, ranks
+
+
+@compiled
 def find_in_turn(
     initiators: Integers,
     turn_starts: Integers,

@@ -204,7 +204,7 @@ class DonorSearch(Confidential):
         """
         size = recipients.rows.size
         left = np.full(donors.size, uses, dtype=np.int64)
-        found = np.full(size, -1, dtype=np.int64)
+        donor = np.full(size, -1, dtype=np.int64)
         steps = np.full(size, -1, dtype=np.int64)
         taken = []
         waiting = recipients
@@ -214,14 +214,14 @@ class DonorSearch(Confidential):
             progress("looking for donors", number / len(self.steps))
             chosen = self._step(step, waiting, donors, words, left, forbidden, combinations)
             done = chosen >= 0
-            found[waiting.place[done]] = chosen[done]
+            donor[waiting.place[done]] = chosen[done]
             steps[waiting.place[done]] = number
             taken.append((step, int(done.sum())))
             waiting = waiting.without(done)
         failures = [""] * size
         if waiting.rows.size:
             self._explain(waiting, donors, left, failures)
-        rows = np.where(found >= 0, donors[found], -1)
+        rows = np.where(donor >= 0, donors[donor], -1)
         return Donations(rows, steps, tuple(failures), tuple(taken))
 
     def _step(

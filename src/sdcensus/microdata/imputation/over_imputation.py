@@ -64,7 +64,7 @@ class _Prepared(Confidential):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class OverImputation:
+class OverImputation(Confidential):
     """Blanks variables of some records, and gives each the values of its nearest donor.
 
     Donors are the records that were not blanked. Near is a donor that agrees on the first of the

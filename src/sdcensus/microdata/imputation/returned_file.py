@@ -17,14 +17,15 @@ import pyarrow.parquet as pq
 from sdcensus.errors import InputError
 from sdcensus.microdata.imputation.exchange import FLAG, RECORD, BlankedRecords
 from sdcensus.microdata.imputation.rules import forbidden_values
+from sdcensus.model.confidential import Confidential
 
 Integers = npt.NDArray[Any]
 #: How a code that cannot be one is numbered.
 _UNKNOWN, _EMPTY = -1, -2
 
 
-@dataclass(frozen=True, slots=True)
-class _Returned:
+@dataclass(frozen=True, slots=True, repr=False)
+class _Returned(Confidential):
     """The rows of the file, with their place in it."""
 
     file: Path
@@ -117,8 +118,8 @@ def _places(returned: _Returned, exported: BlankedRecords) -> Integers:
     """For each row of the file its place in the exported one."""
     words = returned.text(RECORD)
     known = pa.array([f"{value:016x}" for value in exported.pseudonyms.tolist()])
-    found = pc.index_in(pc.utf8_lower(words), value_set=known)
-    at: Integers = pc.fill_null(found, -1).to_numpy(zero_copy_only=False).astype(np.int64)
+    position = pc.index_in(pc.utf8_lower(words), value_set=known)
+    at: Integers = pc.fill_null(position, -1).to_numpy(zero_copy_only=False).astype(np.int64)
     for row in np.flatnonzero(at < 0)[:1].tolist():
         raise InputError(
             f"{returned.line(row)}, column {RECORD}: no such record was exported"
@@ -201,9 +202,9 @@ def _check_rules(
     for at, (rule, _) in enumerate(forbidden.rules):
         broken = forbidden.forbidden[np.arange(rows.size), combinations[:, at]]
         for place in np.flatnonzero(broken)[:1].tolist():
-            told = rule.label.show() or rule.when
+            why = rule.label.show() or rule.when
             raise InputError(
                 f"{returned.line(int(rows[place]))}: with these values the record is impossible by"
-                f" the schema: {told} ({int(broken.sum()):,} such records). Impute other values, or"
+                f" the schema: {why} ({int(broken.sum()):,} such records). Impute other values, or"
                 " change the rule in the schema."
             )

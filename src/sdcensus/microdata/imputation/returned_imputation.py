@@ -10,6 +10,7 @@ from sdcensus.microdata.imputation.exchange import NOTE_ENDING, remembered
 from sdcensus.microdata.imputation.facts import changed_facts
 from sdcensus.microdata.imputation.returned_file import read_returned
 from sdcensus.microdata.method import Changes, Draws, NewValues
+from sdcensus.model.confidential import Confidential
 from sdcensus.model.method.parameter import Parameter, ValueKind
 from sdcensus.model.progress import Progress
 from sdcensus.model.schema.variable import Variable
@@ -18,7 +19,7 @@ from sdcensus.store.census_store import CensusStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class ReturnedImputation:
+class ReturnedImputation(Confidential):
     """Takes over the values of blanked records that an edit and imputation system has filled in.
 
     What was exported is known from the store and from the office's note beside the export: every

@@ -35,8 +35,8 @@ _WHOLE = 1 << 63
 _1, _32 = np.uint64(1), np.uint64(32)
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+@dataclass(frozen=True, slots=True, repr=False)
+class Move(Confidential):
     """Units move between the areas of a level, within the areas of a larger one.
 
     Attributes:

@@ -88,13 +88,13 @@ class Outcome(Confidential):
     Attributes:
         asked: What was drawn.
         changed: How many records have really changed.
-        drawn, made: Records by their code before and afterwards, as drawn and as it is.
+        drawn, applied: Records by their code before and afterwards, as drawn and as it is.
     """
 
     asked: Drawn
     changed: int
     drawn: Int64
-    made: Int64
+    applied: Int64
 
     def __repr__(self) -> str:
         return "<Outcome: confidential>"
@@ -103,8 +103,8 @@ class Outcome(Confidential):
 def outcome_of(asked: Drawn, done: Drawn) -> Outcome:
     """What became of a target."""
     drawn = asked.transitions()
-    made = drawn if done is asked else done.transitions()
-    return Outcome(asked, int(done.rows.size), drawn, made)
+    applied = drawn if done is asked else done.transitions()
+    return Outcome(asked, int(done.rows.size), drawn, applied)
 
 
 def happened(outcome: Outcome) -> FactTable:
@@ -114,11 +114,11 @@ def happened(outcome: Outcome) -> FactTable:
     expected, spread, after = (
         matrix.expected(totals),
         matrix.spread(totals),
-        outcome.made.sum(axis=0),
+        outcome.applied.sum(axis=0),
     )
     size = totals.size
-    left = totals - np.diagonal(outcome.made)
-    kept = np.diagonal(outcome.made) - np.diagonal(outcome.drawn)
+    left = totals - np.diagonal(outcome.applied)
+    kept = np.diagonal(outcome.applied) - np.diagonal(outcome.drawn)
     rows: list[tuple[Fact, ...]] = [
         (
             *(matrix.codes[at], int(totals[at])),
@@ -151,18 +151,18 @@ def office_files(outcome: Outcome) -> tuple[OfficeFile, ...]:
     names = [variable.name for variable in target.variables]
     files = [
         _matrix_file(matrix_file(names), matrix.codes, matrix.probabilities),
-        _transition_file(target, matrix, outcome.drawn, outcome.made),
+        _transition_file(target, matrix, outcome.drawn, outcome.applied),
     ]
     if outcome.asked.rows.size != outcome.changed:
-        effective = effective_matrix(matrix, outcome.drawn, outcome.made)
+        effective = effective_matrix(matrix, outcome.drawn, outcome.applied)
         name = matrix_file(names).replace("pram-matrix-", "pram-effective-matrix-")
         files.append(_matrix_file(name, matrix.codes, effective))
     return tuple(files)
 
 
-def effective_matrix(matrix: TransitionMatrix, drawn: Int64, made: Int64) -> Float64:
+def effective_matrix(matrix: TransitionMatrix, drawn: Int64, applied: Int64) -> Float64:
     """The matrix with the share of each change that edit rules let pass; the rest stays."""
-    passed = np.divide(made, drawn, out=np.ones(drawn.shape), where=drawn > 0)
+    passed = np.divide(applied, drawn, out=np.ones(drawn.shape), where=drawn > 0)
     np.fill_diagonal(passed, 0.0)
     effective = matrix.probabilities * passed
     np.fill_diagonal(effective, 1 - effective.sum(axis=1))
@@ -179,7 +179,7 @@ def _matrix_file(name: str, codes: Sequence[str], probabilities: Float64) -> Off
 
 
 def _transition_file(
-    target: Target, matrix: TransitionMatrix, drawn: Int64, made: Int64
+    target: Target, matrix: TransitionMatrix, drawn: Int64, applied: Int64
 ) -> OfficeFile:
     start, end = np.nonzero((matrix.weights > 0) | (drawn > 0))
     codes = np.array(matrix.codes, dtype=object)
@@ -191,7 +191,7 @@ def _transition_file(
             "to": codes[end],
             "probability": np.array(texts, dtype=object),
             "drawn": drawn[start, end],
-            "done": made[start, end],
+            "done": applied[start, end],
         },
     )
 

@@ -56,7 +56,7 @@ class _Situation(Confidential):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class GeographicPram:
+class GeographicPram(Confidential):
     """Moves whole households to other areas, by the matrices of the ABS at one or more levels.
 
     Attributes:

@@ -24,6 +24,7 @@ from sdcensus.microdata.pram.kept_values import ChangeSet, kept_by_rules, ruled
 from sdcensus.microdata.pram.papers import check_publication, papers_of
 from sdcensus.microdata.pram.settings import TargetSettings, settings_of
 from sdcensus.microdata.pram.targets import targets_of
+from sdcensus.model.confidential import Confidential
 from sdcensus.model.method.parameter import Parameter, ValueKind
 from sdcensus.model.perturbation.transition_matrix import TransitionMatrix
 from sdcensus.model.progress import Progress
@@ -52,7 +53,7 @@ RATIO_LIMIT = Parameter(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Pram:
+class Pram(Confidential):
     """Changes each value with known probabilities, drawn for every record by who it is about.
 
     Attributes:
@@ -146,15 +147,15 @@ class Pram:
     def __repr__(self) -> str:
         return "<Pram: confidential>"
 
-    def file_digests(self) -> Mapping[str, str]:
+    def file_digests(self) -> Mapping[str, tuple[str, ...]]:
         """A digest of each matrix that is read from a file."""
-        digests = {}
+        texts = []
         for text in self.matrix:
-            target, equals, path = text.partition("=")
-            if equals and path.strip():
-                content = read_small_file(Path(path.strip()), what="matrix", largest=LARGEST_TABLE)
-                digests[target] = hashlib.blake2b(content, digest_size=16).hexdigest()
-        return digests
+            target, equals, path = (part.strip() for part in text.partition("="))
+            if equals and path:
+                content = read_small_file(Path(path), what="matrix", largest=LARGEST_TABLE)
+                texts.append(f"{target}={hashlib.blake2b(content, digest_size=16).hexdigest()}")
+        return {"matrix": tuple(texts)}
 
     def foresee(
         self, records: CensusStore, draws: Draws | None, progress: Progress
@@ -186,7 +187,7 @@ class Pram:
             for table in foreseen(said.target, matrix, totals, self.ratio_limit)
         ]
         pairs = list(zip(asked, done, strict=True))
-        told = [outcome_of(*pair) for pair in pairs]
+        outcomes = [outcome_of(*pair) for pair in pairs]
         kept = {
             f"{before.target.name} kept by edit rules": int(before.rows.size - after.rows.size)
             for before, after in pairs
@@ -196,8 +197,8 @@ class Pram:
         return Changes(
             codes=codes,
             figures=kept,
-            facts=(*map(happened, told), *foretold),
-            files=tuple(file for outcome in told for file in office_files(outcome)),
+            facts=(*map(happened, outcomes), *foretold),
+            files=tuple(file for outcome in outcomes for file in office_files(outcome)),
             notes=tuple(_notes(pairs)),
             public=papers_of(matrices, ruled(records.schema)) if self.publish_matrix else (),
         )

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from sdcensus.errors import SpecError, UnknownName
 from sdcensus.microdata.pram.targets import TOGETHER, Target, by_name
+from sdcensus.model.confidential import Confidential
 from sdcensus.model.exact_numbers import BadNumber, exact
 from sdcensus.model.schema.variable import Level
 
@@ -37,8 +38,8 @@ class Similarity:
     level: Level | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TargetSettings:
+@dataclass(frozen=True, slots=True, repr=False)
+class TargetSettings(Confidential):
     """What is said about one target.
 
     Attributes:

@@ -48,6 +48,7 @@ from sdcensus.microdata.swapping.risk import draw_waits, risk_by_rarity, without
 from sdcensus.microdata.swapping.rule_keeping import lawful_outcome
 from sdcensus.microdata.swapping.search import SwapDesign, SwapOutcome, search_pairs
 from sdcensus.microdata.swapping.units import Exclusion, UnitTable, unit_rows, unit_table
+from sdcensus.model.confidential import Confidential
 from sdcensus.model.method.parameter import Parameter, ValueKind
 from sdcensus.model.progress import Progress
 from sdcensus.model.schema.variable import Code, Entity, Level, Variable
@@ -80,7 +81,7 @@ class _HouseholdDesign(SwapDesign):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class AttributeSwap:
+class AttributeSwap(Confidential):
     """Persons keep their place and exchange attributes with others of their class elsewhere.
 
     Attributes:

@@ -16,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.kernels.cells.sparse import sort_cells
-from sdcensus.kernels.swapping.partners import FAILED, NOT_TRIED, find_in_turn
+from sdcensus.kernels.records.ordering import gather
+from sdcensus.kernels.swapping.partners import FAILED, NOT_TRIED, donor_keys, find_in_turn
 from sdcensus.microdata.swapping.profiles import Profile, combined
 from sdcensus.model.confidential import Confidential
 
@@ -160,8 +161,8 @@ def failure_reasons(rules: Rules, failed: Int64, donors: Int64) -> list[Failure]
     return [Failure(reason) for reason in reasons]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Sites:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class _Sites(Confidential):
     """Places in areas in regions, and the wards in which they are looked for.
 
     A ward is a region, or a square of a region as large as the largest distance: partners lie in
@@ -235,8 +236,8 @@ def _neighbouring_wards(
     return starts, right[by_ward]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Classes:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class _Classes(Confidential):
     """The classes of all profiles, numbered one after the other."""
 
     of: Int64
@@ -288,17 +289,13 @@ def _search(
     sites, classes = _sites(rules), _classes(rules.profiles)
     free = donors[~used[donors]]
     wanted = _wanted(classes, initiators)
-    keys, ranks = [], []
-    for own in classes.of:
-        number = own[free]
-        rank = np.flatnonzero(wanted[number])
-        keys.append(number[rank] * sites.area.size + sites.of[free[rank]])
-        ranks.append(rank.astype(np.uint32))
-    rank = np.concatenate(ranks)
+    keys, rank = donor_keys(free, classes.of, wanted, sites.of, sites.area.size)
     largest = classes.starts.size * max(sites.area.size, 1)
-    ordered, order = sort_cells(np.concatenate(keys).astype(np.uint64), largest=largest)
+    ordered, order = sort_cells(keys, largest=largest)
+    ranks = np.empty(rank.size, dtype=np.uint32)
+    gather(rank, order, ranks)
     fresh = np.ones(ordered.size, dtype=bool)
-    fresh[1:] = ordered[1:] != ordered[:-1]
+    np.not_equal(ordered[1:], ordered[:-1], out=fresh[1:])
     begins = np.flatnonzero(fresh)
     queue_keys = ordered[begins].astype(np.int64)
     queue_sites = queue_keys % max(sites.area.size, 1)
@@ -329,7 +326,7 @@ def _search(
         begins.copy(),
         np.append(begins[1:], ordered.size),
         queue_sites,
-        rank[order],
+        ranks,
         free,
         used,
         partners,

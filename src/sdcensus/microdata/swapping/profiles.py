@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError, UnknownName
 from sdcensus.kernels.cells.sparse import sort_cells
+from sdcensus.kernels.swapping.numbering import renumbered
 from sdcensus.microdata.swapping.units import UnitTable
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.schema.variable import Entity, Level, Variable
@@ -70,8 +71,8 @@ class Profile(Confidential):
         return alike
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Part:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class _Part(Confidential):
     """One variable of a profile: whole numbers by unit, and by how much they may differ."""
 
     numbers: Int64
@@ -116,9 +117,8 @@ def everybody(units: UnitTable) -> Profile:
 def compressed(numbers: Integers, largest: int) -> tuple[Int64, Int64]:
     """Numbers from 0 without gaps in the same order, and the old number of each."""
     if largest <= max(4 * numbers.size, 1 << 16):
-        present = np.zeros(largest + 1, dtype=bool)
-        present[numbers] = True
-        return (np.cumsum(present) - 1)[numbers], np.flatnonzero(present)
+        number = np.empty(numbers.size, dtype=np.int64)
+        return number, renumbered(numbers, largest, number)
     ordered, order = sort_cells(numbers.astype(np.uint64), largest=largest)
     fresh = np.ones(ordered.size, dtype=bool)
     fresh[1:] = ordered[1:] != ordered[:-1]
@@ -134,12 +134,16 @@ def combined(columns: Sequence[Integers], size: int) -> tuple[Int64, int]:
     """
     whole, count = np.zeros(size, dtype=np.int64), 1
     for column in columns:
-        number, known = compressed(column, int(column.max(initial=0)))
-        if count * max(known.size, 1) > _LARGEST:
-            whole, classes = compressed(whole, count - 1)
-            count = classes.size
-        whole = whole * known.size + number
-        count *= max(known.size, 1)
+        values = int(column.max(initial=0)) + 1
+        if count * values > max(4 * size, 1 << 16):  # else the table of all is small as it is
+            column, known = compressed(column, values - 1)
+            values = max(known.size, 1)
+            if count * values > _LARGEST:
+                whole, classes = compressed(whole, count - 1)
+                count = classes.size
+        whole *= values
+        whole += column
+        count *= values
     number, classes = compressed(whole, count - 1)
     return number, int(classes.size)
 

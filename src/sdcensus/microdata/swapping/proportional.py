@@ -38,6 +38,7 @@ from sdcensus.microdata.swapping.rule_keeping import lawful_outcome
 from sdcensus.microdata.swapping.search import SwapDesign, SwapOutcome
 from sdcensus.microdata.swapping.second_geographies import REDERIVE, check_second_geographies
 from sdcensus.microdata.swapping.units import NO_UNIT, UnitTable, unit_table
+from sdcensus.model.confidential import Confidential
 from sdcensus.model.method.parameter import Parameter, ValueKind
 from sdcensus.model.progress import Progress
 from sdcensus.model.schema.variable import Entity
@@ -65,7 +66,7 @@ _LEFT_OUT = ("swap.sizes.minimum", "swap.sizes.minimum_apart")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class ProportionalSwap:
+class ProportionalSwap(Confidential):
     """Units are selected in proportion to their risk, and exchange places with similar ones.
 
     Attributes:
@@ -132,10 +133,11 @@ class ProportionalSwap:
         design, selected = self._design(records, draws, progress)
         earlier, before = kept_pairs(design, self.earlier)
         progress("looking for partners", 0.5)
+        most = most_pairs(design, selected) if len(earlier) else None
         outcome, undone = lawful_outcome(
             design,
             earlier,
-            lambda design, kept: proportional_pairs(design, selected, kept),
+            lambda design, kept: proportional_pairs(design, selected, kept, most),
             lambda pairs: places_exchanged(design.units, pairs, self.carry),
         )
         check_outcome(design, outcome, self.rate, lambda _: outcome)
@@ -199,22 +201,37 @@ def select_units(units: UnitTable, risks: Int64, rate: float, draws: Draws) -> I
     return order[select_in_proportion(risks[order], number, start)]
 
 
-def proportional_pairs(design: SwapDesign, selected: Int64, earlier: SwapPairs) -> SwapOutcome:
+def proportional_pairs(
+    design: SwapDesign, selected: Int64, earlier: SwapPairs, most: int | None = None
+) -> SwapOutcome:
     """A partner for each selected unit that nobody has found before.
 
     Args:
         design: Who may exchange places with whom.
         selected: The units that look for a partner, in order.
         earlier: Pairs that are kept.
+        most: After how many pairs, kept ones among them, nobody looks any more.
     """
     used = np.zeros(len(design.units), dtype=bool)
     used[earlier.touched] = True
     donors = design.order(0)
     parts, left = [earlier], selected
     for region in design.reach.regions[0]:
-        pairs = find_pairs(design.rules(0, region), left, donors, used)
+        more = left.size if most is None else max(most - sum(map(len, parts)), 0)
+        pairs = find_pairs(
+            design.rules(0, region), left, donors, used, turn_starts=[0], quotas=[more]
+        )
         parts.append(design.found(pairs, 0, region))
         left = pairs.failed
     lasting = left[~used[left]]
     every = joined(parts)
     return SwapOutcome(every, len(earlier), (lasting,), 0, len(every))
+
+
+def most_pairs(design: SwapDesign, selected: Int64) -> int:
+    """How many pairs there would be if none was kept.
+
+    One corrected record shifts the marks of the selection, and others are selected. If all of them
+    looked for partners beside the pairs that are kept, every correction would exchange more.
+    """
+    return len(proportional_pairs(design, selected, joined([])).pairs)

@@ -39,6 +39,7 @@ from sdcensus.microdata.swapping.rule_keeping import lawful_outcome
 from sdcensus.microdata.swapping.search import SwapDesign, SwapOutcome
 from sdcensus.microdata.swapping.second_geographies import REDERIVE, check_second_geographies
 from sdcensus.microdata.swapping.units import UnitTable, unit_table
+from sdcensus.model.confidential import Confidential
 from sdcensus.model.method.parameter import Parameter, ValueKind
 from sdcensus.model.progress import Progress
 from sdcensus.model.secret import Purpose
@@ -71,7 +72,7 @@ class Control(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class RandomSwap:
+class RandomSwap(Confidential):
     """Units that are drawn exchange their places with similar ones in the same large area.
 
     Attributes:

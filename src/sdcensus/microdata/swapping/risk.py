@@ -59,15 +59,23 @@ class UnitRisk(Confidential):
             waits: An exponential waiting time for each unit.
         """
         late = np.uint64(_LATEST)
+        largest = _LATEST
         if self.rarity is not None:
-            likes = self.rarity[level].astype(np.uint64)
-            keys = np.where(likes == NONE_THERE, late, waits * likes)
+            likes = self.rarity[level]
+            keys = waits * likes.astype(np.uint64)
+            nobody = likes == NONE_THERE
+            if nobody.any():
+                keys[nobody] = 0
+                largest = int(keys.max(initial=0)) + 1
+                keys[nobody] = largest
+            else:
+                largest = int(keys.max(initial=0))
         elif self.given is not None:
             risk = self.given[level].astype(np.uint64)
             keys = np.where(risk == 0, late, (waits << np.uint64(24)) // np.maximum(risk, 1))
         else:
             keys = waits
-        _, order = sort_cells(keys, largest=_LATEST)
+        _, order = sort_cells(keys, largest=largest)
         return order.astype(np.int64)
 
 
@@ -94,14 +102,22 @@ def risk_by_rarity(units: UnitTable, levels: AreaLevels, names: Sequence[str], k
     kind = _counted_kind(units, [variable for variable, _ in variables])
     store = units.store
     rows = slice(0, store.rows(kind))
-    columns = [
-        level.group_array[store.column(kind, variable)[rows]] for variable, level in variables
-    ]
     leaf, settled = _leaf_of_records(units, kind)
-    kinds, _ = combined([column[settled] for column in columns], int(settled.sum()))
+    number = units.number_of(kind)
+    everywhere = bool(settled.all())
+
+    def of_settled(column: Integers) -> Integers:
+        return column if everywhere else column[settled]
+
+    columns = [
+        _grouped(level, of_settled(store.column(kind, variable)[rows]))
+        for variable, level in variables
+    ]
+    kinds, _ = combined(columns, int(settled.sum()))
+    del columns
     places, areas = _nested_places(levels)
     fewest, most = fewest_alike(
-        kinds, places[leaf[settled]], units.number_of(kind)[settled], areas, count=len(units)
+        kinds, places[of_settled(leaf)], of_settled(number), areas, count=len(units)
     )
     largest = int(most.max(initial=0))
     if k > largest:
@@ -112,6 +128,12 @@ def risk_by_rarity(units: UnitTable, levels: AreaLevels, names: Sequence[str], k
         )
     risky = (fewest < k) & (fewest != NONE_THERE)
     return UnitRisk(_coarsest(risky), fewest, None, largest)
+
+
+def _grouped(level: Level, leaf: Integers) -> Integers:
+    """The class of each leaf; leaves themselves need no second column."""
+    group = level.group_array
+    return leaf if np.array_equal(group, np.arange(group.size)) else group[leaf]
 
 
 def given_risk(

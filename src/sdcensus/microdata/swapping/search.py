@@ -117,7 +117,7 @@ def by_area(units: Int64, area: Int64) -> Int64:
     return units[order]
 
 
-class _Search:
+class _Search(Confidential):
     """The state of one search: who is taken, and the pairs so far."""
 
     def __init__(self, design: SwapDesign, earlier: SwapPairs) -> None:

@@ -271,8 +271,8 @@ def follow_places(
     return FollowedPlaces(codes=codes, facts=_facts(lines), notes=tuple(notes), figures=figures)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Stays:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class _Stays(Confidential):
     """The records that have another area now, and what a second geography says of them.
 
     Attributes:

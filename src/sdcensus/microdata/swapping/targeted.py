@@ -52,6 +52,7 @@ from sdcensus.microdata.swapping.second_geographies import (
     check_second_geographies,
 )
 from sdcensus.microdata.swapping.units import UnitTable, unit_table
+from sdcensus.model.confidential import Confidential
 from sdcensus.model.method.parameter import Parameter, ValueKind
 from sdcensus.model.progress import Progress
 from sdcensus.model.secret import Purpose
@@ -123,7 +124,7 @@ _TAKES = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class TargetedSwap:
+class TargetedSwap(Confidential):
     """Households that are rare in their area exchange their place with others like them.
 
     Attributes: As ``takes`` says.

@@ -16,6 +16,7 @@ from sdcensus.kernels.records.weights import drawn_weights, held_counts
 from sdcensus.microdata.method import Changes, Draws, Fact, FactTable
 from sdcensus.microdata.weights.products import MultipliedWeights, multiplied
 from sdcensus.microdata.weights.strata import USUAL_SIZES, WHOLE, Strata, strata_of
+from sdcensus.model.confidential import Confidential
 from sdcensus.model.method.parameter import Parameter, ValueKind
 from sdcensus.model.progress import Progress
 from sdcensus.model.schema.variable import Entity
@@ -46,7 +47,7 @@ STRATUM_PARAMETERS = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class PerturbationWeights:
+class PerturbationWeights(Confidential):
     """Gives units weights of 0, 1, 2 and 3 whose mean is 1, by strata of area and size.
 
     A unit is changed with probability 1/a: it then weighs 0 with probability 3/5, and 2 or 3 with

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from sdcensus.errors import SpecError
+from sdcensus.kernels.cells.sparse import sort_cells
+from sdcensus.kernels.records.ordering import rows_by
 from sdcensus.microdata.method import Changes, Draws, Fact, FactTable
 from sdcensus.microdata.weights.perturbation_weights import (
     STRATUM_PARAMETERS,
@@ -18,11 +21,14 @@ from sdcensus.microdata.weights.perturbation_weights import (
 )
 from sdcensus.microdata.weights.products import multiplied
 from sdcensus.microdata.weights.strata import Strata, strata_of
+from sdcensus.model.confidential import Confidential
 from sdcensus.model.method.parameter import Parameter, ValueKind
 from sdcensus.model.progress import Progress
 from sdcensus.model.secret import Purpose
 from sdcensus.model.sentences import sentence
 from sdcensus.store.census_store import CensusStore
+
+Integers = npt.NDArray[Any]
 
 #: Draws for the order of units, and for the place of the first that is taken.
 _ORDER, _START = 0, 1
@@ -30,7 +36,7 @@ _SIZES = (10, 100, 1_000, 10_000, 100_000)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class SystematicSample:
+class SystematicSample(Confidential):
     """Keeps one unit in so many, with that weight; the others go, with everything that they hold.
 
     Units are put in the order of their areas and, within an area, in an order that the secret
@@ -102,7 +108,7 @@ class SystematicSample:
         earlier = sum(step.method == self.name for step in records.manifest.lineage)
         words = draws.words(digests, _ORDER, earlier)
         area = np.zeros(digests.size, np.uint32) if strata.area is None else strata.area
-        order = np.lexsort((digests, words, area))
+        order = _order(area, words, digests)
         start = draws.words(np.zeros(1, dtype=np.uint64), _START, earlier)[0]
         first = int(start) % self.every
         taken = np.zeros(digests.size, dtype=bool)
@@ -135,3 +141,12 @@ class SystematicSample:
         """As for a sample without order, which is about the most that they can be."""
         errors = [(size, math.sqrt((self.every - 1) * size)) for size in _SIZES]
         return error_table(errors, strata.unit)
+
+
+def _order(area: Integers, words: Integers, digests: Integers) -> Integers:
+    """Units by area, in each by their random words, and by digests where these are equal."""
+    ordered, order = sort_cells(words, largest=(1 << 64) - 1)
+    if (ordered[1:] == ordered[:-1]).any():
+        order = np.lexsort((digests, words)).astype(np.uint32)
+    by_area = rows_by(area[order], int(area.max(initial=0)))
+    return order if by_area is None else order[by_area]

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import os
-import secrets
-import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib import import_module
@@ -14,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from sdcensus.documents.workbooks.files import plain_book
-from sdcensus.errors import MissingExtra, OutputError
+from sdcensus.errors import MissingExtra
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.quantities import NOTHING
 from sdcensus.model.text import plain_cell
 from sdcensus.report.charts import require_libraries
+from sdcensus.report.new_folder import check_new_folder, write_new_folder
 from sdcensus.report.page import running_stamp
 from sdcensus.report.study.page import page
 from sdcensus.report.study.published import Published, published_for
@@ -26,7 +24,6 @@ from sdcensus.report.study.results import Study
 from sdcensus.report.study.rows import sheets
 from sdcensus.report.study.sheet import Form, StudySheet, Value
 from sdcensus.report.study.words import reasons, say, sentences
-from sdcensus.store.owner_only import create_owner_only, make_owner_only_folder
 
 _WIDEST, _NARROWEST, _TEXT_WIDTH = 60, 9, 120
 
@@ -163,28 +160,9 @@ PAGE, WORKBOOK = "study.html", "study.xlsx"
 
 def check_study_target(folder: str | Path) -> Path:
     """Refuse early what could not be written in the end."""
-    target = Path(folder)
-    try:
-        there, parent = os.path.lexists(target), target.absolute().parent.is_dir()
-    except (OSError, ValueError) as error:
-        raise OutputError(f"{target} cannot be written: {error}.") from None
-    if there:
-        raise OutputError(f"{target} already exists. Choose another name or remove it first.")
-    if not parent:
-        raise OutputError(f"The folder {target.parent} does not exist.")
     require_libraries()
     require_workbooks()
-    probe = _partial(target)
-    try:  # a study takes minutes, and a folder that cannot be written is found out in no time
-        make_owner_only_folder(probe)
-    finally:
-        shutil.rmtree(probe, ignore_errors=True)
-    return target
-
-
-def _partial(target: Path) -> Path:
-    """What a folder is called until all of it is written."""
-    return target.with_name(f".{target.name}.partial-{secrets.token_hex(4)}")
+    return check_new_folder(folder)
 
 
 def write_study(
@@ -210,17 +188,4 @@ def write_study(
         **{sheet.file: as_csv(sheet) for sheet in plain},
     }
     progress("writing", 0.0)
-    partial = _partial(target)
-    try:
-        make_owner_only_folder(partial)
-        for name, content in contents.items():
-            create_owner_only(partial / name, content)
-        if target.exists():
-            raise OutputError(f"{target} already exists. Choose another name.")
-        try:
-            partial.replace(target)
-        except OSError as error:
-            raise OutputError(f"{target} cannot be written: {error.strerror or error}.") from None
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
-    return tuple(target / name for name in contents)
+    return write_new_folder(target, contents)

@@ -280,6 +280,6 @@ def _times(number: int | Int64, logs: Float64) -> Float64:
     shape = np.broadcast_shapes(times.shape, logs.shape)
     wide, factor = np.broadcast_to(times, shape), np.broadcast_to(logs, shape)
     result = np.zeros(shape)
-    some = wide > 0
-    result[some] = wide[some] * factor[some]
+    present = wide > 0
+    result[present] = wide[present] * factor[present]
     return result

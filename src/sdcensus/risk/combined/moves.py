@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError
+from sdcensus.kernels.cells.sparse import sort_cells
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.risk.combined.priors import CountPrior
@@ -172,18 +173,20 @@ def cell_moves(before: CensusStore, after: CensusStore, spec: TableSpec) -> Cell
     cells, size = record_cells(before, spec)
     derived, _ = record_cells(after, spec)
     digests, others = before.digests(spec.of), after.digests(spec.of)
-    order = np.argsort(digests, kind="stable")
-    at = np.searchsorted(digests, others, sorter=order)
-    at = np.minimum(at, max(digests.size - 1, 0))
-    same = np.zeros(others.size, dtype=bool)
-    if digests.size:
-        partner = order[at]
-        same = (digests[partner] == others) & (cells[partner] == derived) & (derived != NOWHERE)
+    largest = (1 << 64) - 1
+    ordered, order = sort_cells(np.asarray(digests), largest=largest)
+    sought, order_after = sort_cells(np.asarray(others), largest=largest)
+    # Asked in their order: a search that jumps through millions of digests takes many times longer.
+    at = np.minimum(np.searchsorted(ordered, sought), max(ordered.size - 1, 0))
+    stayed = derived[:0]
+    if ordered.size:
+        place, was = derived[order_after], cells[order[at]]
+        stayed = place[(ordered[at] == sought) & (was == place) & (place != NOWHERE)]
 
     def counted(numbers: Int64) -> Int64:
         return np.bincount(numbers[numbers != NOWHERE], minlength=size).astype(np.int64)
 
-    return CellMoves(counted(cells), counted(derived), counted(derived[same]))
+    return CellMoves(counted(cells), counted(derived), counted(stayed))
 
 
 #: Tables with more interior cells are refused here: they would be held whole.

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError
+from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.pairs import counts_of, counts_of_values
 from sdcensus.model.cube.parts import TablePart
 from sdcensus.model.cube.sparse_cube import AnyCube
@@ -24,7 +25,7 @@ _SPREAD_UP_TO = 10
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CountPrior:
-    """How many cells have each count. Whoever makes one from true counts keeps it to himself.
+    """How many cells have each count, as far as anybody may know it.
 
     Attributes:
         counts: Counts that occur, ascending.
@@ -70,6 +71,15 @@ class CountPrior:
         return sizes * (self.records / whole) if whole > 0 else sizes
 
 
+class OfficePrior(Confidential, CountPrior):
+    """How many cells have each true count. What is told to the public is never computed with it."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "<OfficePrior: confidential>"
+
+
 def reference_prior() -> CountPrior:
     """A fixed prior that depends on no census: P(t) = 1 / ((t + 1)(t + 2)).
 
@@ -80,8 +90,8 @@ def reference_prior() -> CountPrior:
     return CountPrior(counts, 1.0 / ((counts + 1.0) * (counts + 2.0)))
 
 
-def prior_of_counts(counts: npt.ArrayLike, *, cells: int | None = None) -> CountPrior:
-    """How often each count occurs among true counts. Confidential if they are.
+def prior_of_counts(counts: npt.ArrayLike, *, cells: int | None = None) -> OfficePrior:
+    """How often each count occurs among true counts. Confidential.
 
     Args:
         counts: The counts, in any shape.
@@ -91,22 +101,22 @@ def prior_of_counts(counts: npt.ArrayLike, *, cells: int | None = None) -> Count
     return _occurring(known.true, known.absent)
 
 
-def prior_of(cube: AnyCube, part: TablePart | str = TablePart.INTERIOR) -> CountPrior:
+def prior_of(cube: AnyCube, part: TablePart | str = TablePart.INTERIOR) -> OfficePrior:
     """How often each count occurs in a part of a cube. Confidential."""
     known = counts_of(cube, part, counts_only=True)
     return _occurring(known.true, known.absent)
 
 
-def mixed(priors: Sequence[CountPrior]) -> CountPrior:
+def mixed(priors: Sequence[OfficePrior]) -> OfficePrior:
     """Several tables as one."""
     counts = np.unique(np.concatenate([prior.counts for prior in priors]))
     cells = np.zeros(counts.size)
     for prior in priors:
         cells[np.searchsorted(counts, prior.counts)] += prior.cells
-    return CountPrior(counts, cells)
+    return OfficePrior(counts, cells)
 
 
-def _occurring(true: Int64, absent: int) -> CountPrior:
+def _occurring(true: Int64, absent: int) -> OfficePrior:
     counts, times = np.unique(true, return_counts=True)
     cells = times.astype(np.float64)
     if absent and counts.size and counts[0] == 0:
@@ -115,4 +125,4 @@ def _occurring(true: Int64, absent: int) -> CountPrior:
         counts, cells = np.concatenate([[0], counts]), np.concatenate([[absent], cells])
     if not counts.size:
         raise SpecError("There is no cell to be looked at.")
-    return CountPrior(counts.astype(np.int64), cells.astype(np.float64))
+    return OfficePrior(counts.astype(np.int64), cells.astype(np.float64))

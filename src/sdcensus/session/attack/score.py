@@ -5,7 +5,7 @@ The attacks themselves see published tables; here alone the truth is put beside 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -126,12 +126,14 @@ class Scores(Confidential):
         groups: The scores of those that claim groups of few persons, for each size.
         residents: The same beside those who live there, by level of area, where the tables were
             made of a store that was derived from the census.
+        of_derived: Whether they were.
     """
 
     attacks: tuple[AttackScore, ...]
     left_out: tuple[str, ...]
     groups: tuple[GroupScore, ...] = ()
     residents: tuple[ResidentScore, ...] = ()
+    of_derived: bool = False
 
     def __repr__(self) -> str:
         return f"<Scores of {len(self.attacks)} attacks: confidential>"
@@ -199,7 +201,7 @@ def score(
             check_line(wanted[0].name, derived, census)
         before = counted_cells(wanted, census, same_data=False, progress=progress)
         residents = score_residents(about_groups, there, before)
-    return Scores(scores, tuple(left_out), groups, residents)
+    return Scores(scores, tuple(left_out), groups, residents, derived is not None)
 
 
 def counted_cells(
@@ -207,6 +209,7 @@ def counted_cells(
     census: Census,
     *,
     same_data: bool = True,
+    tabulate: Callable[[TableSpec], AnyCube] | None = None,
     progress: Progress = no_progress,
 ) -> CountedCells:
     """What a census holds in every cell of some tables.
@@ -215,6 +218,7 @@ def counted_cells(
         tables: The tables.
         census: The census.
         same_data: Whether the tables must have been made of its records.
+        tabulate: Counts its tables, where they are counted already.
         progress: Told how far it is.
 
     Raises:
@@ -230,7 +234,7 @@ def counted_cells(
         wrong = provenance is not None and provenance.data_version != census.origin.data_version
         if same_data and wrong:
             raise SpecError(_other_records(published_table))
-        cube = census.tabulate(spec)
+        cube = (tabulate or census.tabulate)(spec)
         counts[published_table.name] = true_values(cube).reshape(-1)
         keys[published_table.name] = _cell_keys(cube)
     return CountedCells(census, counts, keys)

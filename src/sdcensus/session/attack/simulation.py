@@ -92,16 +92,16 @@ def simulated_risk(
     tallies = np.zeros((keys, len(values), len(_FIGURES) + 1))
     for number in range(keys):
         progress("trying keys", number / keys)
-        draws = Draws(_key(number, b"exchange"))
+        draws = Draws(trial_key(number, b"exchange"))
         view = DerivedView(replace(step, draws=draws).run(), step.derivation)
         moved = cell_moves(step.store, view, spec)
-        shown = _published(moved.after, perturbation, Draws(_key(number, b"noise")))
+        shown = _published(moved.after, perturbation, Draws(trial_key(number, b"noise")))
         for at, value in enumerate(values):
             tallies[number, at] = _tally(moved, shown, value)
     return tuple(_chance(value, tallies[:, at]) for at, value in enumerate(values))
 
 
-def _key(number: int, purpose: bytes) -> bytes:
+def trial_key(number: int, purpose: bytes) -> bytes:
     """A key of a trial: sixteen bytes that depend on nothing secret."""
     return hashlib.blake2b(
         number.to_bytes(8, "little"), person=purpose.ljust(16), digest_size=16

@@ -36,9 +36,13 @@ def stores_to_score(
         table.provenance.data_version for table in tables if table.provenance is not None
     } - {census.origin.data_version}
     if derived is not None:
-        counted = open_store(derived)
-        if not counted.store.manifest.lineage:
-            raise SpecError(f"{derived} was not derived from any store: it needs no other.")
+        counted = check_derived(store, derived)
+        known = [table for table in tables if table.provenance is not None]
+        if known and not versions:
+            raise SpecError(
+                f"The tables were made of {store} itself, and not of {derived}. Leave out"
+                " --score-derived."
+            )
         return census, counted
     if not versions or not any(t.provenance and t.provenance.lineage for t in tables):
         return census, None
@@ -49,6 +53,27 @@ def stores_to_score(
             f" stand beside {store}. Name it: --score-derived STORE."
         )
     return census, open_store(beside)
+
+
+def check_derived(store: Path, derived: Path) -> Census:
+    """The derived store, if it was derived from the other; refused before any work.
+
+    Raises:
+        SpecError: It was not.
+    """
+    counted = open_store(derived)
+    lineage = counted.store.manifest.lineage
+    if not lineage:
+        raise SpecError(
+            f"{derived} was not derived from any store, so it stands in no line. --score names the"
+            " original store, and --score-derived the one that was made of it."
+        )
+    if open_store(store).store.manifest.data_version not in {step.parent for step in lineage}:
+        raise SpecError(
+            f"{derived} was not derived from {store}. Name the store with which its line begins:"
+            " --score STORE."
+        )
+    return counted
 
 
 def derived_store_beside(original: Path, data_versions: set[str]) -> Path | None:

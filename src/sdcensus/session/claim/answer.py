@@ -177,8 +177,8 @@ def facts_of(
     to_publish = truth.counted if truth.weighted is None else truth.weighted
     single: bool | None = None
     if truth.original is not None:
-        one = claimed.value == truth.counted == truth.original == truth.stayed == 1
-        single = one and answer.case is not CellCase.WEIGHTED
+        alone = claimed.value == truth.counted == truth.original == truth.stayed == 1
+        single = alone and answer.case is not CellCase.WEIGHTED
     return ClaimFacts(
         answer=answer,
         lineage=census.origin.lineage,

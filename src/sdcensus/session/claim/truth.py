@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sdcensus.kernels.cells.tabulate import NO_ROW
+from sdcensus.microdata.holders import holder_rows
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.pairs import true_values
 from sdcensus.model.spec.record_sets import universe_of_cell
@@ -78,11 +80,19 @@ def _digests(universe: Universe, store: CensusStore, spec: TableSpec) -> Integer
 
 
 def _imputed(store: CensusStore, spec: TableSpec, rows: Integers) -> int:
-    """How many of some records have an imputed value in a variable of the table."""
+    """How many records have an imputed value in a variable of the table, theirs or their holder's.
+
+    A person whose household's tenure was imputed is counted in a table by tenure.
+    """
     variables = {axis.variable.name for axis in spec.axes}
     variables |= {variable.name for variable in spec.universe.variables}
     imputed = np.zeros(rows.size, dtype=bool)
     for name in sorted(variables):
-        if store.has(spec.of, imputed_column(name)):
-            imputed |= store.raw(spec.of, imputed_column(name))[rows] != 0
+        entity = store.schema.variable(name).entity
+        if not store.has(entity, imputed_column(name)):
+            continue
+        flags = store.raw(entity, imputed_column(name)) != 0
+        holders = holder_rows(store, spec.of, entity)[rows]
+        held = holders != NO_ROW
+        imputed[held] |= flags[holders[held]]
     return int(imputed.sum())

@@ -8,6 +8,7 @@ from math import prod
 
 from sdcensus.errors import SpecError
 from sdcensus.methods.method import Method
+from sdcensus.model.confidential import Confidential
 from sdcensus.model.method.parameter import MethodOptions
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity, Role, Variable
@@ -25,8 +26,8 @@ _USUAL = ("sex", "age")
 MOST_CELLS = 20_000_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EffectQuestions:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class EffectQuestions(Confidential):
     """What the report on a derived store is asked.
 
     Attributes:

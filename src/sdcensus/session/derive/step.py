@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -14,7 +15,13 @@ from sdcensus._version import __version__
 from sdcensus.errors import InputError, SecretError, SpecError
 from sdcensus.microdata.derived_store import DerivedRecords
 from sdcensus.microdata.derived_view import DerivedView
-from sdcensus.microdata.method import Draws, FactTable, Foreseeing, NamesFiles, PreTabularMethod
+from sdcensus.microdata.method import (
+    Draws,
+    FactTable,
+    Foreseeing,
+    NamesFiles,
+    PreTabularMethod,
+)
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.method.parameter import ValueKind, as_option
 from sdcensus.model.method.registry import Part, checked_settings, declared, load, parsed_settings
@@ -23,6 +30,8 @@ from sdcensus.model.published.provenance import Derivation, fingerprint
 from sdcensus.model.secret import Secret
 from sdcensus.session.census.census import Census, find_secret
 from sdcensus.store.census_store import CensusStore, file_digest
+
+_NUMBER = re.compile(r"[0-9]*\.?[0-9]+|[0-9]+\.", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -63,7 +72,11 @@ class Step(Confidential):
 
     def trial(self, progress: Progress = no_progress) -> Census:
         """The derived census without a store on disk, for comparisons and attacks."""
-        view = DerivedView(self.run(progress), self.derivation)
+        return self.census_of(self.run(progress))
+
+    def census_of(self, records: DerivedRecords) -> Census:
+        """Records that were derived already, as a census."""
+        view = DerivedView(records, self.derivation)
         return Census(view.schema, view)
 
 
@@ -140,18 +153,31 @@ def _decisive(method: PreTabularMethod) -> dict[str, object]:
     """Everything that decides what a method does: the content of files instead of their names.
 
     The same file elsewhere is the same step, and another file under the same name is not: a killed
-    run must not go on with it.
+    run must not go on with it. Neither blanks in a list nor whether 1 is written 1.0 decide.
     """
     settings = _settings(method)
+    if isinstance(method, NamesFiles):
+        settings |= method.file_digests()
     for parameter in method.takes:
         said = settings.get(parameter.name)
+        if parameter.kind in (ValueKind.NUMBER, ValueKind.SHARE) and isinstance(said, int):
+            settings[parameter.name] = float(said)
+        if parameter.kind in (ValueKind.LISTS, ValueKind.VARIABLES) and isinstance(said, tuple):
+            settings[parameter.name] = tuple(map(_plain_text, said))
         if parameter.kind is ValueKind.FILE and isinstance(said, str | Path) and str(said):
             path = Path(said)
             if not path.is_file():
                 raise InputError(f"{path}: there is no file of this name.")
             settings[parameter.name] = file_digest(path)
-    files = dict(method.file_digests()) if isinstance(method, NamesFiles) else {}
-    return settings | ({"files": files} if files else {})
+    return settings
+
+
+def _plain_text(text: str) -> str:
+    """An entry of a list as everybody writes it: ``age=.80`` and ``age = 0.8`` are one."""
+    name, equals, value = "".join(text.split()).rpartition("=")
+    if _NUMBER.fullmatch(value):
+        value = str(float(value))
+    return f"{name}{equals}{value}"
 
 
 def _built(name: str, said: Mapping[str, object]) -> PreTabularMethod:

@@ -7,13 +7,16 @@ cannot have it, so its records are swapped first. What is said here follows from
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sdcensus.errors import SpecError
+from sdcensus.microdata.method import Draws
+from sdcensus.microdata.swapping.targeted import TargetedSwap
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube.pairs import true_values
 from sdcensus.model.perturbation.table import Perturbation
+from sdcensus.model.progress import no_progress
 from sdcensus.model.quantities import share_text
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.sentences import in_every_language, sentence
@@ -23,6 +26,7 @@ from sdcensus.model.vocabulary import Measure
 from sdcensus.risk.combined.chances import CombinedRisk, combined_risk
 from sdcensus.risk.combined.moves import NO_MOVES, moves_by_rate
 from sdcensus.risk.combined.priors import mixed, prior_of
+from sdcensus.session.attack.simulation import trial_key
 from sdcensus.session.census.census import Census
 
 #: Groups of up to three are what attacks look for: cells with fewer than this are at risk.
@@ -33,8 +37,39 @@ RATES = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 CLAIM_LIMIT = 0.5
 #: More tables than this are not counted for the advice.
 _MOST_TABLES = 12
-#: Variables of which a combination is rare, where the office names none.
-_RISK_VARIABLES = 3
+#: So many variables make a household rare, if not more than this share is touched.
+_RISK_VARIABLES, _MOST_TOUCHED = 3, 0.3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class AdvisedSwap(Confidential):
+    """A targeted swap that can be done with the records of a census: it was tried under a key that
+    is not the office's.
+
+    Attributes:
+        risk_variables: What makes a household rare.
+        rate: The share of households, at least.
+        touched: Units that exchanged their place in the trial.
+        units: All of them.
+    """
+
+    risk_variables: tuple[str, ...]
+    rate: float
+    touched: int
+    units: int
+
+    def __repr__(self) -> str:
+        return "<AdvisedSwap: confidential>"
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """What the command ``swap`` is to be told."""
+        variables = ",".join(self.risk_variables)
+        rate = f"{self.rate:g}"
+        return (
+            *("--risk-variables", variables, "--k", str(AT_RISK_BELOW)),
+            *("--farther", "--rate", rate),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -48,6 +83,7 @@ class SwapAdvice(Confidential):
         without: What small published values say by the noise alone.
         together: What they say by swapping and noise.
         enough: Whether claims are then no better than the limit.
+        swap: The swap itself.
     """
 
     rate: float
@@ -56,6 +92,7 @@ class SwapAdvice(Confidential):
     without: CombinedRisk
     together: CombinedRisk
     enough: bool
+    swap: AdvisedSwap
 
     def __repr__(self) -> str:
         return "<SwapAdvice: confidential>"
@@ -72,6 +109,12 @@ class SwapAdvice(Confidential):
             true_then=_percent(self.together.share_true),
             right_then=_percent(self.together.worst_claim),
         )
+        yield sentence(
+            "combined.touches",
+            variables=", ".join(self.swap.risk_variables),
+            n=self.swap.touched,
+            share=_percent(self.swap.touched / self.swap.units),
+        )
         yield sentence("combined.country")
 
 
@@ -80,7 +123,8 @@ def swap_advice(
 ) -> SwapAdvice | None:
     """The mildest targeted swap after which a claim about a small cell is no better than chance.
 
-    ``None`` where there is nothing to swap: no areas, no counts of records.
+    ``None`` where there is nothing to swap: no areas, no counts of records, nobody at risk or
+    without anybody like them elsewhere.
 
     Args:
         census: The census.
@@ -109,7 +153,11 @@ def swap_advice(
         enough = (risk.worst_claim or 0.0) <= CLAIM_LIMIT
         if enough or rate == RATES[-1]:
             break
+    swap = _advised_swap(census, with_areas, rate)
+    if swap is None:
+        return None
     return SwapAdvice(
+        swap=swap,
         rate=rate,
         below=AT_RISK_BELOW,
         level=finest.name,
@@ -117,6 +165,52 @@ def swap_advice(
         together=risk,
         enough=enough,
     )
+
+
+def _advised_swap(census: Census, specs: Sequence[TableSpec], rate: float) -> AdvisedSwap | None:
+    """The most telling rule that touches no more than a part of the households.
+
+    The more variables make somebody rare, the more are: those that most tables show are taken, as
+    many as that part allows.
+    """
+    areas = {area.name for area in census.schema.geographies}
+    shown = Counter(
+        axis.variable.name
+        for spec in specs
+        if spec.of is Entity.PERSON
+        for axis in spec.axes
+        if axis.variable.name not in areas
+    )
+    frequent = sorted(shown, key=lambda name: (-shown[name], name))[:_RISK_VARIABLES]
+    mildest: AdvisedSwap | None = None
+    for number in range(len(frequent), 0, -1):
+        for tried in (rate, 0.0):
+            swap = _tried_swap(census, tuple(frequent[:number]), tried)
+            if swap is not None:
+                mildest = swap
+                if swap.touched <= _MOST_TOUCHED * swap.units:
+                    return swap
+                break
+    return mildest
+
+
+def _tried_swap(census: Census, variables: tuple[str, ...], rate: float) -> AdvisedSwap | None:
+    """A swap that was tried; ``None`` if it cannot be done."""
+    method = TargetedSwap(risk_variables=variables, k=AT_RISK_BELOW, rate=rate, farther=True)
+    try:
+        changes = method.derive(census.store, Draws(trial_key(0, b"exchange")), no_progress)
+    except SpecError:
+        return None
+    for entity in Entity:
+        touched = changes.figures.get(f"{entity.plural} exchanged", 0)
+        if touched:
+            return AdvisedSwap(
+                risk_variables=variables,
+                rate=rate,
+                touched=touched,
+                units=census.store.rows(entity),
+            )
+    return None
 
 
 def _percent(share: float | None) -> Text:
@@ -135,42 +229,3 @@ def steps_at(text: str, rates: Sequence[float]) -> tuple[str, ...]:
     if not rates:
         raise SpecError(f"{text!r} has a place for a rate. Name some: --rates 0.05,0.1.")
     return tuple(text.replace("{rate}", f"{rate:g}") for rate in rates)
-
-
-def usual_step(census: Census, specs: Sequence[TableSpec]) -> str:
-    """Targeted swapping by the variables that most tables by area show.
-
-    Raises:
-        SpecError: There are no areas between which places could be exchanged.
-    """
-    geography = census.schema.geography
-    if geography is None or len(geography.codes) < 2:
-        raise SpecError(
-            "The census has no areas between which places could be exchanged. Exchange answers:"
-            ' --step "attribute-swap ...".'
-        )
-    shown: dict[str, int] = {}
-    for spec in specs:
-        names = {axis.variable.name for axis in spec.axes}
-        if spec.of is Entity.PERSON and geography.name in names:
-            for name in names - {area.name for area in census.schema.geographies}:
-                shown[name] = shown.get(name, 0) + 1
-    frequent = sorted(shown, key=lambda name: (-shown[name], name))[:_RISK_VARIABLES]
-    coarsest = min(geography.plain_levels, key=lambda level: len(level.codes))
-    while frequent:
-        # Somewhere so many must be alike, or everybody would be at risk.
-        cube = census.tabulate(f"{geography.name}@{coarsest.name}-total", *map(_alone, frequent))
-        if true_values(cube).max(initial=0) >= AT_RISK_BELOW:
-            break
-        frequent.pop()
-    if not frequent:
-        raise SpecError(
-            "No table of the plan breaks persons down by areas and variables of which some are"
-            ' alike, so nothing follows about whom to swap. Say it: --step "targeted-swap ...".'
-        )
-    risk = ",".join(frequent)
-    return f"targeted-swap k={AT_RISK_BELOW} risk_variables={risk} farther=yes rate={{rate}}"
-
-
-def _alone(name: str) -> str:
-    return f"{name}-total"

@@ -11,6 +11,7 @@ from sdcensus.errors import SpecError, UnknownName
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.method import Method, member
 from sdcensus.methods.perturbation.schemes import SCHEMES, scheme
+from sdcensus.model.confidential import Confidential
 from sdcensus.model.inference.knowledge import Knowledge
 from sdcensus.model.method.parameter import MethodOptions
 from sdcensus.model.method.registry import Part, Registered, parsed_settings, takers_of
@@ -27,8 +28,8 @@ _THEN = "then="
 BAR = "|"
 
 
-@dataclass(frozen=True, slots=True)
-class MethodText:
+@dataclass(frozen=True, slots=True, repr=False)
+class MethodText(Confidential):
     """A method of a study as it is written.
 
     Attributes:

@@ -14,6 +14,7 @@ from sdcensus.errors import SpecError, UnknownName
 from sdcensus.methods.method import Method
 from sdcensus.methods.perturbation.design import design_perturbation
 from sdcensus.methods.pipeline import Pipeline
+from sdcensus.model.confidential import Confidential
 from sdcensus.model.method.registry import Part, declared
 from sdcensus.model.perturbation.design import PerturbationDesign
 from sdcensus.model.secret import Secret
@@ -43,8 +44,8 @@ _WHOLE = ("max_deviation", "blocked")
 _NOISE = ("strength", "scheme", "perturbation")
 
 
-@dataclass(frozen=True, slots=True)
-class Grid:
+@dataclass(frozen=True, slots=True, repr=False)
+class Grid(Confidential):
     """Parameters with their values.
 
     Attributes:
