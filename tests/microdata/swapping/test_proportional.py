@@ -208,7 +208,7 @@ def test_a_plan_and_its_outcome_say_the_same_about_the_rate(tmp_path: Path) -> N
         store, DRAWS, no_progress
     )
     (outcome, *_) = swapped(store, members=("sex",), rate=0.2).facts
-    lines = dict(outcome.rows)
+    lines = {row[0]: row[1] for row in outcome.rows}
     assert outcome.rows[: len(foreseen.rows)] == foreseen.rows
     assert lines["selected, with a partner for each"] == 2 * int(str(lines["selected"]))
     assert not any("at risk" in str(line) for line in lines)

@@ -171,3 +171,19 @@ formats = ["csv"]
     publish(path, PublishOptions(secret=hamlet.secret))
     shown = read_published(hamlet.folder / "published" / "sexes.csv")
     assert shown.table.spec.measure is Measure.WEIGHTED
+
+
+def test_whoever_moves_persons_with_weights_is_told(tmp_path: Path) -> None:
+    """Partners are alike in persons, and the weights of these may differ."""
+    settlement(tmp_path / "a", 2)
+    said = {**WEIGHTS, "of": "persons", "level": "total"}
+    derive(tmp_path / "a", tmp_path / "b", "perturbation-weights", said, secret=SECRET)
+    swap = {"rate": 0.2, "members": ["sex"]}
+    notes = [
+        derive(tmp_path / name, tmp_path / f"{name}.out", "random-swap", swap, secret=SECRET).notes
+        for name in ("a", "b")
+    ]
+    assert [any("Records have weights" in note for note in remarks) for remarks in notes] == [
+        False,
+        True,
+    ]
