@@ -25,7 +25,7 @@ from sdcensus.model.confidential import Confidential
 from sdcensus.model.progress import Progress
 from sdcensus.model.published.provenance import Derivation
 from sdcensus.model.schema.schema import Schema
-from sdcensus.model.schema.variable import Entity
+from sdcensus.model.schema.variable import Entity, Role, Variable
 from sdcensus.model.vocabulary import Measure
 from sdcensus.store.census_store import CensusStore
 from sdcensus.store.manifest import Manifest, imputed_column, link_column, value_column
@@ -145,6 +145,18 @@ class DerivedRecords(Confidential):
         places = np.full(size, NO_ROW, dtype=np.uint32)
         inverse(order, places)
         return places
+
+    def new_weights(self) -> Iterator[tuple[Variable, Integers, Integers]]:
+        """Each weight that is added, in the old order: what units weighed without it, and by it."""
+        for variable, after in self.changes.added:
+            if variable.role is not Role.WEIGHT:
+                continue
+            inherited = self.store.schema.weight(variable.entity)
+            if inherited is None:
+                before = np.full(after.size, 10**variable.decimals, dtype=np.int64)
+            else:
+                before = self.store.values(variable.entity, inherited)[slice(0, after.size)]
+            yield variable, before, after
 
     def columns(self, entity: Entity) -> Iterator[str]:
         """The names of the columns of a kind of unit."""

@@ -56,7 +56,7 @@ def test_sums_may_miss_one_by_what_rounding_leaves(tmp_path: Path) -> None:
         (GOOD.replace(",1,2,9", ",1,2,8"), "line 1: There is no code of 'sex' '8'"),
         (GOOD.replace("\n9,", "\n8,"), "line 4: There is no code of 'sex' '8'"),
         (GOOD.replace(",1,2,9", ",1,2,2"), "line 1: The code '2' has more than one column"),
-        (GOOD.replace("\n9,0,0,1", "\n2,0,0,1"), "The code '2' has more than one row"),
+        (GOOD.replace("\n9,0,0,1", "\n2,0,0,1"), "line 4: The code '2' has more than one row"),
         (GOOD.replace("9,0,0,1\n", ""), "There is no row for the code of 'sex' '9'"),
         (GOOD.replace("\n9,", "\n,"), "A row has no code"),
         (",1\n", "A matrix has a line of codes"),

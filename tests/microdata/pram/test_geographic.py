@@ -288,7 +288,9 @@ def test_households_that_span_areas_are_refused(tmp_path: Path) -> None:
 def test_shares_of_zero_and_one(tmp_path: Path, share: str) -> None:
     store = town(tmp_path / "a", 600)
     before = store.raw(H, "ed")
-    new = changes_of(GeographicPram(move=(f"ed/region={share}",)), store).codes["ed"]
+    changes = changes_of(GeographicPram(move=(f"ed/region={share}",)), store)
+    new = changes.codes["ed"]
+    assert ("No value of ed has changed." in changes.notes) == (share == "0")
     if share == "0":
         assert not new.rows.size
     else:

@@ -383,7 +383,7 @@ def test_nobody_to_change_is_no_mistake(tmp_path: Path) -> None:
         ({"variables": ["sex"]}, SpecError, "--stay sex=0.9"),
         ({"variables": ["sexx"], "stay": ["0.5"]}, UnknownName, "Did you mean 'sex'"),
         ({"variables": ["sex", "sex"], "stay": ["0.5"]}, SpecError, "named twice"),
-        ({"variables": ["ed"], "stay": ["0.5"]}, SpecError, "geographic-pram"),
+        ({"variables": ["ed"], "stay": ["0.5"]}, SpecError, "--how geographic"),
         ({"variables": ["income"], "stay": ["0.5"]}, SpecError, "is an amount"),
         ({"variables": ["size"], "stay": ["0.5"]}, SpecError, "how many persons a household"),
         ({"variables": ["sex"], "stay": ["1.5"]}, SpecError, "between 0 and 1"),

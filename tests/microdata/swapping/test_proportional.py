@@ -199,3 +199,25 @@ def test_everybody_can_be_selected(tmp_path: Path) -> None:
         store, DRAWS, no_progress
     )
     assert {table.name for table in tables} >= {"swap-units", "swap-donors"}
+
+
+def test_a_plan_and_its_outcome_say_the_same_about_the_rate(tmp_path: Path) -> None:
+    """How many are asked for, whoever of them finds a partner; and nothing about a risk."""
+    store = township(tmp_path / "a", 2)
+    (foreseen, *_) = ProportionalSwap(risk_variables=RISK, members=("sex",), rate=0.2).foresee(
+        store, DRAWS, no_progress
+    )
+    (outcome, *_) = swapped(store, members=("sex",), rate=0.2).facts
+    lines = {row[0]: row[1] for row in outcome.rows}
+    assert outcome.rows[: len(foreseen.rows)] == foreseen.rows
+    assert lines["selected, with a partner for each"] == 2 * int(str(lines["selected"]))
+    assert not any("at risk" in str(line) for line in lines)
+
+
+def test_pairs_of_another_census_are_told(tmp_path: Path) -> None:
+    store = township(tmp_path / "a", 2)
+    pairs = tmp_path / "pairs.csv"
+    lines = [f"{number:016x},{number + 9:016x},ed,1,anywhere" for number in range(3)]
+    pairs.write_text("\n".join(["initiator,partner,level,profile,region", *lines]) + "\n")
+    changes = swapped(store, earlier=pairs)
+    assert any("No earlier pair is kept" in note for note in changes.notes)

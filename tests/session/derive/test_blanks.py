@@ -156,7 +156,7 @@ def test_files_that_are_none_and_notes_that_were_changed(
         said = {"file": tmp_path / name, "note": note}
         with pytest.raises(InputError, match="cannot be read"):
             derive(hamlet.store, tmp_path / "b", "returned-imputation", said, secret=SECRET)
-    with pytest.raises(InputError, match="there is no file"):
+    with pytest.raises(InputError, match=r"^n: there is no file"):
         derive(hamlet.store, tmp_path / "b", "returned-imputation", {"file": "n"}, secret=SECRET)
 
 

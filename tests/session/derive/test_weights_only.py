@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.perturbation.schemes import scheme
 from sdcensus.model.method.parameter import MethodOptions
 from sdcensus.model.policy.policy import Limits, OnlineRules, Policy
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.vocabulary import Measure
 from sdcensus.session.answer.opening import open_service
 from sdcensus.session.census.census import open_census, open_store
@@ -23,9 +25,11 @@ from sdcensus.session.protect.table import protect_table, published_spec
 from sdcensus.session.publish.run import PublishOptions, publish
 from sdcensus.session.study.candidates import scheme_candidates
 from sdcensus.session.study.study import compare
+from sdcensus.store.census_store import CensusStore
+from sdcensus.store.manifest import value_column
 from sdcensus.testing.island import SECRET
 from tests.hamlet import Hamlet, write_hamlet
-from tests.microdata.settlement import dense
+from tests.microdata.settlement import dense, settlement
 
 WEIGHTS = {"one_in": 3, "small_strata": "accept"}
 SAYS = "drawn to protect it"
@@ -67,6 +71,35 @@ def test_methods_refuse_numbers_of_records_and_take_weighted_ones(
     assert method.protect(hamlet.census().tabulate("sex")).table.whole().published.sum()
 
 
+def test_the_office_knows_who_weighs_more_or_less(tmp_path: Path) -> None:
+    """Also where the census had no weight before, or records inherit the one that they had."""
+
+    def listed(store: Path) -> dict[str, tuple[str, str]]:
+        with (store.with_name(f"{store.name}.office") / "changed-records.csv").open() as file:
+            lines = [line for line in csv.DictReader(file) if line["variable"]]
+        return {line["record"]: (line["before"], line["after"]) for line in lines}
+
+    settlement(tmp_path / "a", 2)
+    store, sample = (tmp_path / name for name in STORES)
+    derive(tmp_path / "a", store, "perturbation-weights", WEIGHTS, secret=SECRET)
+    derive(tmp_path / "a", sample, "systematic-sample", {}, secret=SECRET)
+    weighed = CensusStore.open(store)
+    weights = weighed.raw(Entity.HOUSEHOLD, value_column("weight"))
+    digests = [f"{digest:016x}" for digest in weighed.digests(Entity.HOUSEHOLD).tolist()]
+    assert listed(store) == {
+        digest: ("1", str(weight))
+        for digest, weight in zip(digests, weights.tolist(), strict=True)
+        if weight != 1
+    }
+    assert set(listed(sample).values()) == {("1", "3")}
+    further = tmp_path / "d.store"
+    said = {**WEIGHTS, "of": "persons", "level": "total", "one_in": 5}
+    report = derive(store, further, "perturbation-weights", said, secret=SECRET)
+    persons = listed(further)
+    assert 0 < len(persons) <= report.figures["persons weighed anew"]
+    assert all(before != after for before, after in persons.values())
+
+
 def test_an_export_and_a_further_step_remember_it(hamlet: Hamlet, tmp_path: Path) -> None:
     store = hamlet.folder / STORES[0]
     export(store, tmp_path / "c.parquet")
@@ -89,8 +122,6 @@ def test_an_export_and_a_further_step_remember_it(hamlet: Hamlet, tmp_path: Path
 
 
 def test_units_without_such_a_weight_are_told_what_to_do(tmp_path: Path) -> None:
-    from tests.microdata.settlement import settlement
-
     store = settlement(tmp_path / "a", 2)
     census = prepared(store, "perturbation-weights", WEIGHTS, secret=SECRET).trial()
     with pytest.raises(SpecError, match="--of dwellings"):
@@ -140,3 +171,19 @@ formats = ["csv"]
     publish(path, PublishOptions(secret=hamlet.secret))
     shown = read_published(hamlet.folder / "published" / "sexes.csv")
     assert shown.table.spec.measure is Measure.WEIGHTED
+
+
+def test_whoever_moves_persons_with_weights_is_told(tmp_path: Path) -> None:
+    """Partners are alike in persons, and the weights of these may differ."""
+    settlement(tmp_path / "a", 2)
+    said = {**WEIGHTS, "of": "persons", "level": "total"}
+    derive(tmp_path / "a", tmp_path / "b", "perturbation-weights", said, secret=SECRET)
+    swap = {"rate": 0.2, "members": ["sex"]}
+    notes = [
+        derive(tmp_path / name, tmp_path / f"{name}.out", "random-swap", swap, secret=SECRET).notes
+        for name in ("a", "b")
+    ]
+    assert [any("Records have weights" in note for note in remarks) for remarks in notes] == [
+        False,
+        True,
+    ]

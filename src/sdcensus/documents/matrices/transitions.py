@@ -113,16 +113,15 @@ def _wrong_codes(
     what: str,
     place: str,
 ) -> Iterator[Mistake]:
-    counts = Counter(code for _, code in headings)
-    told: set[str] = set()
+    counts: Counter[str] = Counter()
     for line, code in headings:
+        counts[code] += 1
         if not code:
             yield Mistake(line, f"A {place} has no code as its heading. Write the code.")
-        elif counts[code] > 1 and code not in told:
+        elif counts[code] == 2:
             yield Mistake(line, f"The code {code!r} has more than one {place}. Keep one of them.")
-        elif known and code not in known:
+        elif counts[code] == 1 and known and code not in known:
             yield Mistake(line, str(unknown("code", code, known, of=what)))
-        told.add(code)
     lacking = [code for code in known if code not in counts and code not in may_lack]
     if lacking:
         shown = ", ".join(map(repr, lacking[:8])) + (" and others" if len(lacking) > 8 else "")

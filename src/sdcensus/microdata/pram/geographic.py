@@ -138,7 +138,11 @@ class GeographicPram(Confidential):
                 *followed.facts,
             ),
             files=(_area_file(situation, levels, places),),
-            notes=(*_notes(situation), *followed.notes),
+            notes=(
+                *_notes(situation),
+                *followed.notes,
+                *(() if moved.rows.size else (_unchanged(geography),)),
+            ),
         )
 
     def _situation(self, records: CensusStore, progress: Progress) -> _Situation:
@@ -295,6 +299,10 @@ def _notes(situation: _Situation) -> list[Sentence]:
         if coarse.move.share >= fine.move.share:
             notes.append(sentence("pram.areas.larger", level=coarse.move.level.name))
     return notes
+
+
+def _unchanged(geography: Variable) -> Sentence:
+    return sentence("pram.notes.nothing", name=geography.name)
 
 
 def _headings(names: Sequence[str]) -> tuple[Sentence, ...]:

@@ -197,7 +197,7 @@ class AttributeSwap(Confidential):
         return replace(
             changes,
             figures={"persons exchanged": 2 * len(outcome.pairs)},
-            facts=_about_attributes(outcome_facts(design, outcome)),
+            facts=_about_attributes(outcome_facts(design, outcome, moved=False)),
             files=(pairs_file(units, outcome.pairs),),
             notes=tuple(notes),
         )
@@ -282,5 +282,4 @@ def _households(units: UnitTable) -> Int64:
 
 def _about_attributes(tables: Iterable[FactTable]) -> tuple[FactTable, ...]:
     """The facts of a swap in which nobody moves."""
-    kept = [table for table in tables if table.name != "swap-distance"]
-    return reworded_facts(kept, {"swap.titles.units": "swap.attribute.units"})
+    return reworded_facts(tuple(tables), {"swap.titles.units": "swap.attribute.units"})

@@ -51,8 +51,16 @@ def foreseen_facts(design: SwapDesign, wanted: int) -> tuple[FactTable, ...]:
     )
 
 
-def outcome_facts(design: SwapDesign, outcome: SwapOutcome) -> tuple[FactTable, ...]:
-    """What was done: exchanged and failed by level, failures by area, how far units moved."""
+def outcome_facts(
+    design: SwapDesign, outcome: SwapOutcome, *, moved: bool = True
+) -> tuple[FactTable, ...]:
+    """What was done: exchanged and failed by level, failures by area, how far units moved.
+
+    Args:
+        design: Who may exchange something with whom.
+        outcome: What was done.
+        moved: Whether units exchange places. Else there may be one area, or none.
+    """
     pairs = outcome.pairs
     touched = 2 * len(pairs)
     lines = [
@@ -67,7 +75,7 @@ def outcome_facts(design: SwapDesign, outcome: SwapOutcome) -> tuple[FactTable, 
         _level_table(design, outcome),
         *_profile_table(design, pairs),
         *_failure_table(design, outcome),
-        *_distance_table(design, pairs),
+        *(_distance_table(design, pairs) if moved else ()),
     )
 
 

@@ -21,7 +21,7 @@ from sdcensus.microdata.swapping.search import SwapDesign, SwapOutcome, qualifyi
 from sdcensus.microdata.swapping.second_geographies import follow_places
 from sdcensus.microdata.swapping.units import UnitTable
 from sdcensus.model.method.parameter import Parameter, ValueKind
-from sdcensus.model.schema.variable import Entity
+from sdcensus.model.schema.variable import Entity, Role
 from sdcensus.model.sentences import sentence
 from sdcensus.model.spec.headings import entity_words
 
@@ -162,6 +162,8 @@ def outcome_notes(
         notes.append(sentence("swap.notes.within", level=within))
     if earlier > outcome.kept:
         notes.append(sentence("swap.notes.dropped", n=earlier - outcome.kept, all=earlier))
+        if not outcome.kept:
+            notes.append(sentence("swap.notes.dropped_all"))
     return notes
 
 
@@ -229,6 +231,8 @@ def place_changes(
     weight = units.store.schema.weight(units.entity)
     if weight is not None and weight not in moving:
         remarks.append(sentence("swap.geographies.weights", variable=weight.name))
+    elif weight is None and _members_weigh(units):
+        remarks.append(sentence("swap.geographies.weights_held"))
     words = entity_words(units.entity)
     remarks += [
         sentence("swap.notes.grid", variable=variable.name, units=words)
@@ -247,6 +251,14 @@ def place_changes(
         facts=(*tables, *followed.facts),
         files=(pairs_file(units, pairs),),
         notes=(*remarks, *followed.notes),
+    )
+
+
+def _members_weigh(units: UnitTable) -> bool:
+    """Whether what units hold has weights, and they themselves have none."""
+    return any(
+        variable.role is Role.WEIGHT and units.store.schema.path(variable.entity, units.entity)
+        for variable in units.store.schema.variables
     )
 
 

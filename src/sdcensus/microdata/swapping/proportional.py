@@ -53,6 +53,7 @@ _ORDERING, _STARTING = 24, 25
 #: What it says in words of its own, by what they replace.
 _WORDS = {
     "swap.sizes.at_risk": "swap.proportional.selected",
+    "swap.sizes.wanted": "swap.proportional.wanted",
     "swap.headings.at_risk": "swap.proportional.selected",
     "swap.headings.level": "swap.proportional.level",
     "swap.titles.by-level": "swap.proportional.by-level",
@@ -61,7 +62,7 @@ _WORDS = {
     "swap.titles.without-partner": "swap.proportional.without-partner",
     "swap.notes.failed": "swap.proportional.failed",
 }
-_LEFT_OUT = ("swap.sizes.minimum",)
+_LEFT_OUT = ("swap.sizes.minimum", "swap.sizes.minimum_apart")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -143,13 +144,15 @@ class ProportionalSwap(Confidential):
         notes = outcome_notes(
             design, outcome, self.rate, earlier=before, within=limit(design), undone=undone
         )
+        # Who is selected may be the partner of another one: fewer are exchanged than asked for.
+        asked = replace(outcome, wanted=int(selected.size))
         return place_changes(
             design,
             outcome,
             carry=self.carry,
             rederive=self.rederive,
             figures={f"{design.units.entity.plural} selected": int(selected.size)},
-            facts=reworded_facts(outcome_facts(design, outcome), _WORDS, _LEFT_OUT),
+            facts=reworded_facts(outcome_facts(design, asked), _WORDS, _LEFT_OUT),
             notes=[reworded(note, _WORDS) for note in notes],
         )
 

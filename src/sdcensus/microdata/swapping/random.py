@@ -61,7 +61,7 @@ _WORDS = {
     "swap.titles.without-partner": "swap.random.without-partner",
     "swap.notes.failed": "swap.random.failed",
 }
-_LEFT_OUT = ("swap.sizes.minimum",)
+_LEFT_OUT = ("swap.sizes.minimum", "swap.sizes.minimum_apart")
 
 
 class Control(StrEnum):

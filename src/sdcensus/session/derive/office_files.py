@@ -236,6 +236,13 @@ def _lines(derived: DerivedRecords) -> Iterator[tuple[str, ...]]:
                 *(variable.entity.value, f"{int(digests[row]):016x}", "changed", name),
                 *map(plain_cell, shown),
             )
+    for variable, known, weights in derived.new_weights():
+        entity = variable.entity
+        digests = store.digests(entity)
+        for row in np.flatnonzero((weights != known) & ~derived.gone[entity]).tolist():
+            record = f"{int(digests[row]):016x}"
+            numbers = (str(int(known[row])), str(int(weights[row])))
+            yield (entity.value, record, "changed", variable.name, *numbers)
     # Also those that got the value that they had.
     for name, rows in changes.imputed.items():
         entity = store.schema.variable(name).entity

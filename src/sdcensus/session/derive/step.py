@@ -167,7 +167,7 @@ def _decisive(method: PreTabularMethod) -> dict[str, object]:
         if parameter.kind is ValueKind.FILE and isinstance(said, str | Path) and str(said):
             path = Path(said)
             if not path.is_file():
-                raise InputError(f"{as_option(parameter.name, '')}: there is no file {path}.")
+                raise InputError(f"{path}: there is no file of this name.")
             settings[parameter.name] = file_digest(path)
     return settings
 

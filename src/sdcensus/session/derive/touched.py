@@ -66,9 +66,8 @@ class Touched(Confidential):
 
     def weights(self) -> Iterator[tuple[Variable, Mask]]:
         """Each weight that is new or changed, and the units that count for more or less by it."""
-        for variable, values in self.derived.changes.added:
-            if variable.role is Role.WEIGHT:
-                yield variable, np.asarray(values != 10**variable.decimals)
+        for variable, before, after in self.derived.new_weights():
+            yield variable, np.asarray(before != after)
         for name, new in self.derived.changes.amounts.items():
             variable = self.store.schema.variable(name)
             if variable.role is Role.WEIGHT:
