@@ -83,14 +83,25 @@ def _lawful_round(
         left = pairs.initiators[broken]
         if attempt == _ATTEMPTS - 1:
             # Rules that stand in the way of the rate are told, and not refused.
-            least = min(wanted, len(kept))
-            return replace(outcome, pairs=kept, kept=len(earlier), wanted=least), undone
+            least, failed = min(wanted, len(kept)), _with_failed(design, outcome, left)
+            settled = replace(outcome, pairs=kept, kept=len(earlier), failed=failed, wanted=least)
+            return settled, undone
         movable = design.units.movable.copy()
         movable[pairs.partners[broken]] = False
         movable[left] = units.movable[left]
         design = replace(design, units=replace(design.units, movable=movable))
         outcome = search(design, kept)
     return replace(outcome, kept=len(earlier)), undone
+
+
+def _with_failed(
+    design: SwapDesign, outcome: SwapOutcome, left: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.int64], ...]:
+    """The units at risk without a partner by level, with those whose exchange was undone."""
+    levels = design.risk.level[left]
+    return tuple(
+        np.union1d(failed, left[levels == level]) for level, failed in enumerate(outcome.failed)
+    )
 
 
 def _breaking(units: UnitTable, violations: Iterable[NewViolations]) -> Mask:
