@@ -69,6 +69,7 @@ def _lawful_round(
     """The pairs of one round beside those that are kept, and how many were undone."""
     units, kept, undone = design.units, earlier, 0
     outcome = search(design, kept)
+    wanted = outcome.wanted
     for attempt in range(_ATTEMPTS):
         pairs = outcome.pairs
         derived = DerivedRecords(units.store, exchange(pairs))
@@ -81,7 +82,9 @@ def _lawful_round(
         kept = pairs.chosen(~broken)
         left = pairs.initiators[broken]
         if attempt == _ATTEMPTS - 1:
-            return replace(outcome, pairs=kept, kept=len(earlier), wanted=len(kept)), undone
+            # Rules that stand in the way of the rate are told, and not refused.
+            least = min(wanted, len(kept))
+            return replace(outcome, pairs=kept, kept=len(earlier), wanted=least), undone
         movable = design.units.movable.copy()
         movable[pairs.partners[broken]] = False
         movable[left] = units.movable[left]

@@ -16,6 +16,7 @@ import numpy as np
 from sdcensus.attack import AttackResult
 from sdcensus.errors import SpecError
 from sdcensus.microdata.swapping.levels import main_levels
+from sdcensus.model.confidential import Confidential
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.spec.axis import Axis
@@ -38,8 +39,8 @@ _MOST_ATTACKS = 5
 _MOST_OUTLOOKS = 40
 
 
-@dataclass(frozen=True, slots=True)
-class SwapRule:
+@dataclass(frozen=True, slots=True, repr=False)
+class SwapRule(Confidential):
     """Whom a targeted swap is after.
 
     Attributes:
@@ -51,6 +52,9 @@ class SwapRule:
     variables: tuple[str, ...]
     levels: tuple[str, ...]
     below: int
+
+    def __repr__(self) -> str:
+        return "<SwapRule: confidential>"
 
     @property
     def step(self) -> str:

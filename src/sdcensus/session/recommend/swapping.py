@@ -123,8 +123,8 @@ def swap_advice(
 ) -> SwapAdvice | None:
     """The mildest targeted swap after which a claim about a small cell is no better than chance.
 
-    ``None`` where there is nothing to swap: no areas, no counts of records, nobody at risk or
-    without anybody like them elsewhere.
+    ``None`` where there is nothing to swap: no store, no areas, no counts of records, nobody at
+    risk or without anybody like them elsewhere.
 
     Args:
         census: The census.
@@ -132,7 +132,7 @@ def swap_advice(
         noise: The noise that is proposed.
     """
     geography = census.schema.geography
-    if geography is None:
+    if geography is None or census.kept_store is None:
         return None
     with_areas = [
         spec
