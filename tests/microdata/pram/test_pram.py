@@ -367,13 +367,15 @@ def test_another_matrix_in_the_same_file_is_another_lineage(
 def test_nobody_to_change_is_no_mistake(tmp_path: Path) -> None:
     store = town(tmp_path / "a", 3)
     file = write_matrix(tmp_path / "m.csv", *MARRIED)
-    derive(
+    report = derive(
         store.path,
         tmp_path / "b",
         "pram",
         {"variables": ["married"], "matrix": [f"married={file}"], "invariant": True},
         secret=SECRET,
     )
+    assert by_identity(CensusStore.open(tmp_path / "b")).keys() == by_identity(store).keys()
+    assert report.rows[P] == store.rows(P)
 
 
 @pytest.mark.parametrize(

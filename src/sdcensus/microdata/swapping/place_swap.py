@@ -167,6 +167,27 @@ def outcome_notes(
     return notes
 
 
+#: Lines about the rate that protects everybody at risk, for methods that draw instead.
+WITHOUT_MINIMUM = ("swap.sizes.minimum", "swap.sizes.minimum_apart")
+
+
+def own_words(kind: str, chosen: str) -> dict[str, str]:
+    """What a method says in words of its own, by the keys of those that they replace.
+
+    Args:
+        kind: The part of the catalogue that holds its words.
+        chosen: What it calls those who are at risk elsewhere.
+    """
+    named = ("by-level", "donors", "failures", "without-partner")
+    return {
+        "swap.sizes.at_risk": f"swap.{kind}.{chosen}",
+        "swap.headings.at_risk": f"swap.{kind}.{chosen}",
+        "swap.headings.level": f"swap.{kind}.level",
+        **{f"swap.titles.{name}": f"swap.{kind}.{name}" for name in named},
+        "swap.notes.failed": f"swap.{kind}.failed",
+    }
+
+
 def reworded(text: Sentence, words: Mapping[str, str]) -> Sentence:
     """A sentence of swapping as a method says it, for those that say it in words of their own."""
     key = words.get(text.words)

@@ -24,10 +24,12 @@ from sdcensus.microdata.swapping.place_swap import (
     FARTHER,
     LEAVE_OUT_IMPUTED,
     OF,
+    WITHOUT_MINIMUM,
     check_outcome,
     kept_pairs,
     limit,
     outcome_notes,
+    own_words,
     place_changes,
     places_exchanged,
     reworded,
@@ -50,19 +52,7 @@ Mask = npt.NDArray[np.bool_]
 
 #: Counters of the draws that put units in order, and of the start of the selection.
 _ORDERING, _STARTING = 24, 25
-#: What it says in words of its own, by what they replace.
-_WORDS = {
-    "swap.sizes.at_risk": "swap.proportional.selected",
-    "swap.sizes.wanted": "swap.proportional.wanted",
-    "swap.headings.at_risk": "swap.proportional.selected",
-    "swap.headings.level": "swap.proportional.level",
-    "swap.titles.by-level": "swap.proportional.by-level",
-    "swap.titles.donors": "swap.proportional.donors",
-    "swap.titles.failures": "swap.proportional.failures",
-    "swap.titles.without-partner": "swap.proportional.without-partner",
-    "swap.notes.failed": "swap.proportional.failed",
-}
-_LEFT_OUT = ("swap.sizes.minimum", "swap.sizes.minimum_apart")
+_WORDS = own_words("proportional", "selected") | {"swap.sizes.wanted": "swap.proportional.wanted"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -152,7 +142,7 @@ class ProportionalSwap(Confidential):
             carry=self.carry,
             rederive=self.rederive,
             figures={f"{design.units.entity.plural} selected": int(selected.size)},
-            facts=reworded_facts(outcome_facts(design, asked), _WORDS, _LEFT_OUT),
+            facts=reworded_facts(outcome_facts(design, asked), _WORDS, WITHOUT_MINIMUM),
             notes=[reworded(note, _WORDS) for note in notes],
         )
 
@@ -161,7 +151,7 @@ class ProportionalSwap(Confidential):
     ) -> tuple[FactTable, ...]:
         """Households that are selected, and partners who are there."""
         design, selected = self._design(records, draws, progress)
-        return reworded_facts(foreseen_facts(design, int(selected.size)), _WORDS, _LEFT_OUT)
+        return reworded_facts(foreseen_facts(design, int(selected.size)), _WORDS, WITHOUT_MINIMUM)
 
     def _design(
         self, records: CensusStore, draws: Draws | None, progress: Progress

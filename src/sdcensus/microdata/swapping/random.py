@@ -24,10 +24,12 @@ from sdcensus.microdata.swapping.place_swap import (
     LEAVE_OUT_IMPUTED,
     MISSING_MATCH,
     OF,
+    WITHOUT_MINIMUM,
     check_outcome,
     kept_pairs,
     limit,
     outcome_notes,
+    own_words,
     place_changes,
     places_exchanged,
     reworded,
@@ -50,18 +52,7 @@ Mask = npt.NDArray[np.bool_]
 
 #: Counters of the draws by which units begin a swap, and by which parts of swaps are rounded.
 _BEGINNING, _SHARING = 22, 23
-#: What it says in words of its own, by what they replace.
-_WORDS = {
-    "swap.sizes.at_risk": "swap.random.flagged",
-    "swap.headings.at_risk": "swap.random.flagged",
-    "swap.headings.level": "swap.random.level",
-    "swap.titles.by-level": "swap.random.by-level",
-    "swap.titles.donors": "swap.random.donors",
-    "swap.titles.failures": "swap.random.failures",
-    "swap.titles.without-partner": "swap.random.without-partner",
-    "swap.notes.failed": "swap.random.failed",
-}
-_LEFT_OUT = ("swap.sizes.minimum", "swap.sizes.minimum_apart")
+_WORDS = own_words("random", "flagged")
 
 
 class Control(StrEnum):
@@ -209,7 +200,7 @@ class RandomSwap(Confidential):
             carry=self.carry,
             rederive=self.rederive,
             figures={},
-            facts=reworded_facts(outcome_facts(design, outcome), _WORDS, _LEFT_OUT),
+            facts=reworded_facts(outcome_facts(design, outcome), _WORDS, WITHOUT_MINIMUM),
             notes=[reworded(note, _WORDS) for note in notes],
         )
 
@@ -219,7 +210,7 @@ class RandomSwap(Confidential):
         """Households in small cells, and partners who are there."""
         design = self._design(records, draws, progress)
         wanted = pairs_for(self.rate, design.units.settled, design.draws)
-        return reworded_facts(foreseen_facts(design, wanted), _WORDS, _LEFT_OUT)
+        return reworded_facts(foreseen_facts(design, wanted), _WORDS, WITHOUT_MINIMUM)
 
     def _design(self, records: CensusStore, draws: Draws | None, progress: Progress) -> SwapDesign:
         assert draws is not None

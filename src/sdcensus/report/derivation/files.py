@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,7 +12,8 @@ from sdcensus.report.charts import require_libraries
 from sdcensus.report.derivation.page import effects_page, plan_page
 from sdcensus.report.derivation.results import Effects
 from sdcensus.report.derivation.workbook import effects_workbook, plan_workbook
-from sdcensus.store.owner_only import create_owner_only, make_owner_only_folder, write_owner_only
+from sdcensus.report.new_folder import write_new_folder
+from sdcensus.store.owner_only import write_owner_only
 
 #: What the files of the report are called, and those of a dry run.
 PAGE, WORKBOOK = "report.html", "report.xlsx"
@@ -38,11 +38,5 @@ def write_plan(
     """Write what a method would meet into a new folder: both files, or nothing."""
     page = plan_page(census, method, facts, language).encode()
     workbook = plan_workbook(facts, language)
-    make_owner_only_folder(folder)
-    try:
-        create_owner_only(folder / PLAN_PAGE, page)
-        create_owner_only(folder / PLAN_WORKBOOK, workbook)
-    except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
+    write_new_folder(folder, {PLAN_PAGE: page, PLAN_WORKBOOK: workbook})
     return folder / PLAN_PAGE, folder / PLAN_WORKBOOK
