@@ -9,10 +9,17 @@ import numpy as np
 import pytest
 
 from sdcensus.errors import SpecError
+from sdcensus.microdata.derived_store import DerivedRecords
+from sdcensus.microdata.derived_view import DerivedView
 from sdcensus.microdata.swapping.exchange import exchanged_places, moving_variables
 from sdcensus.microdata.swapping.levels import area_levels, several_areas
+from sdcensus.microdata.swapping.targeted import TargetedSwap
 from sdcensus.microdata.swapping.units import Exclusion, moving_kind, unit_table
-from tests.microdata.swapping.villages import D, H, P, Village, write_units
+from sdcensus.model.progress import no_progress
+from sdcensus.model.schema.variable import Variable
+from tests.microdata.swapping.test_targeted import DRAWS
+from tests.microdata.swapping.villages import D, H, P, Village, numbers, write_units
+from tests.microdata.test_derived_store import STEP
 
 
 @pytest.mark.parametrize(("holder", "kind"), [(H, H), (P, H), (D, H)])
@@ -115,3 +122,26 @@ def test_households_exchange_what_holds_them_where_it_has_the_geography(tmp_path
     assert (
         exchanged_places(unit_table(Village(5).write(tmp_path / "b")), *[np.array([0])] * 2) == {}
     )
+
+
+def test_places_that_count_their_persons_are_told_where_partners_differ_in_size(
+    tmp_path: Path,
+) -> None:
+    village = Village(7, holder=D, households=150)
+    counting = Variable(name="occupants", entity=D, codes=numbers(12), counts=P)
+    schema = village.schema()
+    schema = replace(schema, variables=(*schema.variables, counting))
+    units = village.units()
+    dwellings = units[H].parents[D][units[P].parents[H]]
+    persons = np.bincount(dwellings, minlength=units[D].keys.size)
+    leaves = {**units[D].leaves, "occupants": np.minimum(persons, 11)}
+    units[D] = replace(units[D], leaves=leaves)
+    store = write_units(tmp_path / "a", schema, units)
+    for profile, warned in (("persons", False), ("persons~1", True)):
+        swap = TargetedSwap(k=1, rate=0.4, profiles=(profile,), farther=True)
+        changes = swap.derive(store, DRAWS, no_progress)
+        after = DerivedView(DerivedRecords(store, changes), STEP)
+        holder = after.raw(H, "_dwelling")[after.raw(P, "_household")]
+        now = np.bincount(holder, minlength=after.rows(D))
+        assert bool((now != after.raw(D, "occupants")).any()) == warned
+        assert any("occupants" in note for note in changes.notes) == warned

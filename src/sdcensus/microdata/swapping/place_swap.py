@@ -21,7 +21,7 @@ from sdcensus.microdata.swapping.search import SwapDesign, SwapOutcome, qualifyi
 from sdcensus.microdata.swapping.second_geographies import follow_places
 from sdcensus.microdata.swapping.units import UnitTable
 from sdcensus.model.method.parameter import Parameter, ValueKind
-from sdcensus.model.schema.variable import Entity, Role
+from sdcensus.model.schema.variable import Entity, Role, Variable
 from sdcensus.model.sentences import sentence
 from sdcensus.model.spec.headings import entity_words
 
@@ -247,8 +247,13 @@ def place_changes(
         rederive=rederive,
     )
     remarks = [*notes]
-    if _changes_persons(units, pairs):
+    changed = _changes_persons(units, pairs)
+    if changed:
         remarks.append(sentence("swap.notes.size"))
+        remarks += [
+            sentence("swap.notes.counted", variable=variable.name, n=2 * changed)
+            for variable in _counting_holders(units)
+        ]
     weight = units.store.schema.weight(units.entity)
     if weight is not None and weight not in moving:
         remarks.append(sentence("swap.geographies.weights", variable=weight.name))
@@ -283,11 +288,24 @@ def _members_weigh(units: UnitTable) -> bool:
     )
 
 
-def _changes_persons(units: UnitTable, pairs: SwapPairs) -> bool:
-    """Whether partners hold different numbers of persons."""
+def _changes_persons(units: UnitTable, pairs: SwapPairs) -> int:
+    """How many pairs hold different numbers of persons."""
     if Entity.PERSON not in units.store.manifest.rows or units.entity is Entity.PERSON:
-        return False
+        return 0
     if units.store.schema.path(Entity.PERSON, units.entity) is None:
-        return False
+        return 0
     sizes = units.sizes(Entity.PERSON)
-    return bool((sizes[pairs.initiators] != sizes[pairs.partners]).any())
+    return int((sizes[pairs.initiators] != sizes[pairs.partners]).sum())
+
+
+def _counting_holders(units: UnitTable) -> list[Variable]:
+    """Variables of what holds the units that say how many persons it holds, and stay.
+
+    Whoever compares them with the persons that are counted there sees who was exchanged.
+    """
+    above = units.store.schema.lineage(units.entity)[1:]
+    return [
+        variable
+        for variable in units.store.schema.variables
+        if variable.counts is Entity.PERSON and variable.entity in above
+    ]
