@@ -31,6 +31,7 @@ class Purpose(StrEnum):
     SAMPLE = "sample"
     IMPUTE = "impute"
     ROUND = "round"
+    COPY = "copy"
 
 
 class _Confidential:

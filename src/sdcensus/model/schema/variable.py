@@ -121,6 +121,8 @@ class Role(StrEnum):
     WEIGHT = "weight"
     KEY = "key"
     SENSITIVE = "sensitive"
+    ADMINISTRATIVE = "administrative"
+    POOR_QUALITY = "poor-quality"
     CONTINUOUS = "continuous"
 
 

@@ -1,0 +1,73 @@
+"""For whom a file is made, and how much risk that class of users accepts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from sdcensus.errors import SpecError
+
+
+class LicenceClass(StrEnum):
+    """Who gets a file, the strictest class first."""
+
+    PUBLIC_USE = "public-use"
+    LICENSED_USE = "licensed-use"
+    FULL_COUNT = "full-count"
+
+    @property
+    def strictness(self) -> int:
+        """0 for the strictest class."""
+        return list(LicenceClass).index(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Acceptance:
+    """The most that a class accepts, as shares of the records of a file.
+
+    Attributes:
+        expected_matches: Expected correct matches on sample uniques (E).
+        population_uniques: Records that are unique in the population.
+        not_anonymous: Records that share their keys with fewer than k in the population.
+        household_risk: Households with a member who is found with a chance of a half or more.
+        composition_uniques: Households that are alone in the population with their size and the
+            ages and sexes of their members.
+    """
+
+    expected_matches: float
+    population_uniques: float
+    not_anonymous: float
+    household_risk: float
+    composition_uniques: float
+
+    def __post_init__(self) -> None:
+        for name in self.__slots__:
+            if not 0 <= getattr(self, name) <= 1:
+                raise SpecError(f"The accepted share {name} should lie between 0 and 1.")
+
+
+#: Ours, for offices that have decided nothing: nobody prints levels for census files.
+ACCEPTANCE: Mapping[LicenceClass, Acceptance] = {
+    LicenceClass.PUBLIC_USE: Acceptance(
+        expected_matches=0.01,
+        population_uniques=0.005,
+        not_anonymous=0.02,
+        household_risk=0.05,
+        composition_uniques=0.05,
+    ),
+    LicenceClass.LICENSED_USE: Acceptance(
+        expected_matches=0.05,
+        population_uniques=0.03,
+        not_anonymous=0.10,
+        household_risk=0.20,
+        composition_uniques=0.25,
+    ),
+    LicenceClass.FULL_COUNT: Acceptance(
+        expected_matches=0.50,
+        population_uniques=0.50,
+        not_anonymous=1.0,
+        household_risk=1.0,
+        composition_uniques=1.0,
+    ),
+}
