@@ -12,7 +12,7 @@ from sdcensus.errors import Sentence
 from sdcensus.microdata.method import FactTable
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.release.licence import LicenceClass
-from sdcensus.model.release.plan import MissingValues
+from sdcensus.model.release.plan import MissingValues, Survey
 from sdcensus.model.text import Text
 
 
@@ -208,19 +208,26 @@ class DesignResult(Confidential):
 
     @property
     def accepted(self) -> bool:
-        """Whether every measure passes and nothing else stands against it."""
-        return not self.refusals and all(verdict.passes for verdict in self.verdicts)
+        """Whether something was judged, every measure passes and nothing else stands against it."""
+        return bool(self.verdicts) and not self.failing and not self.refusals
+
+    @property
+    def judged(self) -> bool:
+        """Whether anything says yes or no to it."""
+        return bool(self.verdicts or self.refusals)
+
+    @property
+    def failing(self) -> tuple[MeasureVerdict, ...]:
+        """The measures that are above what is accepted."""
+        return tuple(verdict for verdict in self.verdicts if not verdict.passes)
+
+    @property
+    def last(self) -> LadderRow | None:
+        """The last step of the ladder."""
+        return self.ladder[-1] if self.ladder else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SurveySize:
-    """A household survey of the country, to compare sizes with; 0 for what is not known."""
-
-    name: str
-    households: int = 0
-    persons: int = 0
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ReleaseAssessment(Confidential):
     """What was measured about every design of a plan.
@@ -251,7 +258,7 @@ class ReleaseAssessment(Confidential):
     k: int = 3
     known_keys: int | None = None
     missing: MissingValues = MissingValues.ADJUST
-    surveys: tuple[SurveySize, ...] = ()
+    surveys: tuple[Survey, ...] = ()
     preset: str = ""
     date: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)
