@@ -9,6 +9,7 @@ import pytest
 from sdcensus.utility.records.sampling_error import (
     Clusters,
     ratio_estimate,
+    share_estimates,
     total_estimate,
     variance_of_sum,
 )
@@ -124,3 +125,16 @@ def test_ends_all_households_one_household_and_nobody() -> None:
     assert ratio_estimate(np.ones(2), single, np.zeros(2, dtype=bool)) is None
     assert total_estimate(np.ones(2), single).value == 2.0
     assert "confidential" in repr(estimate)
+
+
+def test_shares_of_many_codes_are_those_of_one_code_at_a_time() -> None:
+    country = Country(households=300)
+    members, clusters = country.clusters(country.draw(0.2, 3), 0.2, clustered=True)
+    codes = (country.household[members] * 7) % 5
+    for code, estimate in zip((4, 0, 2), share_estimates(codes, (4, 0, 2), clusters), strict=True):
+        single = ratio_estimate((codes == code).astype(float), clusters)
+        assert single is not None
+        assert estimate is not None
+        assert estimate.value == pytest.approx(single.value)
+        assert estimate.error == pytest.approx(single.error)
+        assert estimate.design_effect == pytest.approx(single.design_effect)

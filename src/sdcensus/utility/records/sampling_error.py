@@ -17,6 +17,7 @@ Persons of one household are alike: a formula that takes them as drawn one by on
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -114,9 +115,58 @@ def ratio_estimate(
     drawn = int((weight > 0).sum())
     spread = float((weight * (values - ratio) ** 2).sum()) / total
     one_by_one = (1 - clusters.fraction) * spread / (drawn - 1) if drawn > 1 else 0.0
+    return _estimate(ratio, variance, one_by_one)
+
+
+#: Sums of households by code that are held at once.
+_MOST_SUMS = 4_000_000
+
+
+def share_estimates(
+    positions: Integers, codes: Sequence[int], clusters: Clusters
+) -> tuple[Estimate | None, ...]:
+    """The share of each of some codes, as ``ratio_estimate`` gives it, in few passes.
+
+    Args:
+        positions: For each record the position of its code.
+        codes: The positions whose shares are wanted.
+        clusters: Who was drawn together.
+    """
+    weight = clusters.weights
+    total = float(weight.sum())
+    if total <= 0:
+        return (None,) * len(codes)
+    drawn = int((weight > 0).sum())
+    base = np.bincount(clusters.cluster, weights=weight, minlength=clusters.count) / total
+    step = max(1, _MOST_SUMS // max(1, clusters.count))
+    estimates: list[Estimate | None] = []
+    for start in range(0, len(codes), step):
+        chosen = np.asarray(codes[start : start + step], dtype=np.int64)
+        place = np.full(int(max(positions.max(initial=0), chosen.max())) + 1, -1)
+        place[chosen] = np.arange(chosen.size)
+        at = place[positions]
+        hit = at >= 0
+        sums = np.bincount(
+            clusters.cluster[hit] * chosen.size + at[hit],
+            weights=weight[hit],
+            minlength=clusters.count * chosen.size,
+        ).reshape(clusters.count, chosen.size)
+        ratios = sums.sum(axis=0) / total
+        terms = sums / total - base[:, None] * ratios
+        for number, ratio in enumerate(ratios.tolist()):
+            variance = variance_of_sum(np.ascontiguousarray(terms[:, number]), clusters)
+            spread = (1 - clusters.fraction) * ratio * (1 - ratio)
+            estimates.append(_estimate(ratio, variance, spread / (drawn - 1) if drawn > 1 else 0.0))
+    return tuple(estimates)
+
+
+def _estimate(value: float, variance: float | None, one_by_one: float) -> Estimate:
     if variance is None:
-        return Estimate(ratio, None, None)
-    return Estimate(ratio, math.sqrt(variance), variance / one_by_one if one_by_one > 0 else None)
+        return Estimate(value, None, None)
+    # What rounding leaves of a share of 0 or 1 is no variance.
+    variance = 0.0 if variance < 1e-24 else variance
+    effect = variance / one_by_one if one_by_one > 1e-24 else None
+    return Estimate(value, math.sqrt(variance), effect)
 
 
 def total_estimate(values: Float64, clusters: Clusters) -> Estimate:
