@@ -169,11 +169,19 @@ class Suppression:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Survey:
-    """A household survey of the country, to compare sizes and errors with."""
+    """A household survey of the country, to compare sizes and errors with.
+
+    Attributes:
+        name: What it is called.
+        households, persons: Its sample; 0 where it is not known.
+        design_effect: How much larger its variances are than those of as many persons drawn one by
+            one; that of the file itself if ``None``.
+    """
 
     name: str
     households: int = 0
     persons: int = 0
+    design_effect: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
