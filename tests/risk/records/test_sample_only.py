@@ -28,7 +28,7 @@ def mean_of_inverse(count: int, share: float) -> float:
     for others in range(200_000):
         total += chance / (count + others)
         chance *= (count + others) / (others + 1) * (1 - share)
-        if chance < 1e-18:
+        if chance < 1e-18 and others > 2 * count / share:
             break
     return total
 
