@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from sdcensus.errors import UnknownName
 from sdcensus.model.release.plan import Design
 from sdcensus.model.release.recode import Recode
 from sdcensus.model.schema.variable import Entity, Level, Role, Variable
@@ -83,4 +84,21 @@ class FileDesign:
     @property
     def geographies(self) -> tuple[FileVariable, ...]:
         """The areas that the file keeps; a file without any is not swapped."""
-        return tuple(each for each in self.variables if each.source.role is Role.GEOGRAPHY)
+        return tuple(
+            each for each in self.variables if Role.GEOGRAPHY in (each.source.role, each.role)
+        )
+
+    def variable(self, text: str) -> FileVariable:
+        """A variable by its name in the file, or as plans call it: ``age``, ``ed@parish``.
+
+        Raises:
+            UnknownName: The file does not hold it.
+        """
+        name, _, level = (part.strip() for part in text.partition("@"))
+        by_name = [each for each in self.variables if each.name == name and not level]
+        by_source = [each for each in self.variables if each.source.name == name]
+        at_level = [each for each in by_source if level in (each.level.name, each.name)]
+        for each in (*by_name, *at_level, *by_source):
+            return each
+        known = [each.name for each in self.variables]
+        raise UnknownName("variable of the file", text, known=known)

@@ -169,11 +169,19 @@ class Suppression:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Survey:
-    """A household survey of the country, to compare sizes and errors with."""
+    """A household survey of the country, to compare sizes and errors with.
+
+    Attributes:
+        name: What it is called.
+        households, persons: Its sample; 0 where it is not known.
+        design_effect: How much larger its variances are than those of as many persons drawn one by
+            one; that of the file itself if ``None``.
+    """
 
     name: str
     households: int = 0
     persons: int = 0
+    design_effect: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -271,6 +279,8 @@ class Making:
         documentation: Papers beside them.
         layout: Households and persons in files of their own, or one flat file of persons.
         imputation_flags: Variables whose imputation is told.
+        members_by: The variable of the file, such as the relationship to the head, by whose codes
+            members of a household stand; an order that is drawn if empty.
         nonresponse_weight: The census' own weight that is multiplied in; ``none`` for none, the
             weight that the schema names if empty.
         weight_classes: At most so many different weights; more are coarsened.
@@ -284,6 +294,7 @@ class Making:
     documentation: tuple[Documentation, ...] = (Documentation.DDI, Documentation.HTML)
     layout: Layout = Layout.LINKED
     imputation_flags: tuple[str, ...] = ()
+    members_by: str = ""
     nonresponse_weight: str = ""
     weight_classes: int = 10
     delete: Path | None = None
@@ -310,6 +321,7 @@ class ReleasePlan:
             a list of their own.
         large_above: Households with more persons are large.
         large: What happens to them.
+        age_shift: By how many years at most the ages of their members are moved, where they are.
         treatments: Methods that change records, in their order, before the sample is drawn.
         suppression: Local suppression; ``None`` for none.
         surveys, models, extracts: What they say.
@@ -333,6 +345,7 @@ class ReleasePlan:
     institutions: str = ""
     large_above: int | None = None
     large: LargeHouseholds = LargeHouseholds.DRAW_AGAIN
+    age_shift: int = 2
     treatments: tuple[Treatment, ...] = ()
     suppression: Suppression | None = None
     surveys: tuple[Survey, ...] = ()
