@@ -259,6 +259,7 @@ class ReleasePlan:
         suppression: Local suppression; ``None`` for none.
         surveys, models, extracts: What they say.
         preset: The name of the preset that the document starts from.
+        cautions: What the office should know about what it has said.
     """
 
     name: str
@@ -284,6 +285,7 @@ class ReleasePlan:
     extracts: tuple[Extract, ...] = ()
     making: Making = Making()
     preset: str = ""
+    cautions: tuple[str, ...] = ()
 
     def design(self, name: str = "") -> Design:
         """A design by its name; the one to make if none is named.
