@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from sdcensus.documents.release.sections import MATCHED, SwapSection, TreatmentSection
 from sdcensus.documents.toml.lines import KeyPath
@@ -248,10 +247,3 @@ def check_treatment(
     if len(mistakes.found) > before:
         return None
     return Treatment(method=section.method, designs=designs)
-
-
-def relative(path: Path, folder: Path | None) -> str:
-    """A path as a document writes it: relative to its folder where it lies in it."""
-    if folder is not None and path.is_relative_to(folder):
-        return path.relative_to(folder).as_posix()
-    return path.as_posix()
