@@ -31,13 +31,23 @@ from sdcensus.store.census_store import CensusStore
 
 Integers = npt.NDArray[Any]
 Int64 = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
 
 #: What ``[make] nonresponse_weight`` says where the census' own weight is not multiplied in.
 NO_WEIGHT = "none"
 #: A weight points to an area if most units that have it lie there, and if it makes the odds of
 #: the area more than so many times what they are without it.
 _ODDS = 3
-HEADINGS = ("unit", "level", "different", "unique", "pointed", "classes", "unique-now", "pointed-now")
+HEADINGS = (
+    "unit",
+    "level",
+    "different",
+    "unique",
+    "pointed",
+    "classes",
+    "unique-now",
+    "pointed-now",
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -102,7 +112,7 @@ def file_weights(
     before = np.arange(different.size)
     lines = tuple(
         (
-            entity.plural,
+            sentence(f"release_sample.lists.{entity.plural}"),
             test.name,
             int(different.size),
             *test.shares(before),
@@ -232,7 +242,11 @@ class AreaTest(Confidential):
         pairs = place[placed].astype(np.int64) * hidden.told.size + area[placed]
         known, count = np.unique(pairs, return_counts=True)
         return cls(
-            hidden.level.name, known // hidden.told.size, known % hidden.told.size, count, hidden.told
+            hidden.level.name,
+            known // hidden.told.size,
+            known % hidden.told.size,
+            count,
+            hidden.told,
         )
 
     def sizes(self, classes: Int64) -> Int64:
@@ -251,7 +265,9 @@ class AreaTest(Confidential):
         number, _, _, pointed = self._pairs(classes)
         return np.unique(number[pointed]).tolist()
 
-    def _pairs(self, classes: Int64) -> tuple[Int64, Int64, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    def _pairs(
+        self, classes: Int64
+    ) -> tuple[Int64, Int64, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
         areas = self.told.size
         keys, at = np.unique(classes[self.weight] * areas + self.area, return_inverse=True)
         count = _sums(at, self.count, keys.size)
