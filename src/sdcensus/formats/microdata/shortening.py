@@ -57,10 +57,10 @@ class Shortening:
     @property
     def message(self) -> Sentence:
         """The same in a sentence."""
+        spoken = f" ({self.language})" if self.language else ""
         return sentence(
             f"release_formats.shortened.{self.part.value}",
-            format=self.format.value,
-            file=self.file,
+            file=f"{self.file}.{self.format.value}{spoken}",
             variable=self.variable,
             code=self.code,
             original=self.original,
