@@ -104,7 +104,8 @@ class CatalogueEntry:
 
 
 _STYLE = """
-.find{display:grid;grid-template-columns:1fr max-content;gap:4px 14px;align-items:end;margin:18px 0 6px}
+.find{display:grid;grid-template-columns:1fr max-content;gap:4px 14px;
+align-items:end;margin:18px 0 6px}
 .find label{display:block;color:var(--soft);font-size:14px}
 .find input,.find select{font:inherit;color:var(--ink);background:var(--paper);padding:7px 10px;
 border:1px solid var(--soft);border-radius:6px;width:100%}

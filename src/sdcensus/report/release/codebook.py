@@ -52,7 +52,8 @@ tr.missing th,tr.missing td{color:var(--soft)}
 pre{font:13px ui-monospace,Menlo,Consolas,"DejaVu Sans Mono",monospace;white-space:pre-wrap;
 background:var(--grey);padding:8px 12px;border-radius:6px;margin:0 0 10px}
 @media(max-width:760px){table.codes{table-layout:auto;min-width:0}table.codes .bar{display:none}
-table.codes col.bar{display:none}.variable dl{grid-template-columns:1fr}.variable dt{margin-top:4px}}
+table.codes col.bar{display:none}.variable dl{grid-template-columns:1fr}
+.variable dt{margin-top:4px}}
 @media print{.variable h3{font-size:12px}.variable.short{break-inside:avoid}.variable h3,
 .variable .kind,.variable dl{break-after:avoid}table.codes .bar i{height:6px;margin-top:4px}
 pre{font-size:10px}.variable{margin-bottom:12px}}

@@ -1,4 +1,4 @@
-"""Pictures of an assessment: uniques along the ladder, sizes beside surveys, claims of intruders."""
+"""Pictures of an assessment: uniques along the ladder, sizes beside surveys, intruders."""
 
 from __future__ import annotations
 

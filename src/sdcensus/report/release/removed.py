@@ -158,8 +158,10 @@ def removed_csv(file: ReleaseFile, language: str, recodes: Sequence[RecodedCodes
                 what = column.recoded.show(language)
                 lines.append(["recoded", unit, column.name, label, what, "", ""])
             lines += [
-                ["code", unit, column.name, label, each.label.show(language)]
-                + [each.code, each.before.show(language)]
+                [
+                    *("code", unit, column.name, label, each.label.show(language)),
+                    *(each.code, each.before.show(language)),
+                ]
                 for each in recodes
                 if each.variable == column.name
             ]

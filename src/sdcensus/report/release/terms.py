@@ -206,13 +206,14 @@ def _numbered(rules: list[str]) -> Html:
 # ------------------------------------------------------------------------------ agreements
 
 _AGREEMENT_STYLE = """
-.blanks{display:grid;grid-template-columns:minmax(9em,max-content) 1fr;gap:10px 18px;margin:0 0 12px}
-.blanks dt{color:var(--soft)}
+.blanks{display:grid;grid-template-columns:minmax(9em,max-content) 1fr;gap:10px 18px;
+margin:0 0 12px}.blanks dt{color:var(--soft)}
 .blanks dd{margin:0;min-height:1.6em;border-bottom:1px solid var(--soft);overflow-wrap:anywhere;
 white-space:pre-line}
 .signatures{display:grid;grid-template-columns:1fr 1fr;gap:28px;margin-top:40px;break-inside:avoid}
 .signatures p{border-top:1px solid var(--ink);padding-top:4px;margin-top:44px}
-@media(max-width:760px){.blanks{grid-template-columns:1fr;gap:2px}.signatures{grid-template-columns:1fr}}
+@media(max-width:760px){.blanks{grid-template-columns:1fr;gap:2px}
+.signatures{grid-template-columns:1fr}}
 """
 _WHO = ("person", "position", "organisation", "address", "team")
 _WHAT = ("project", "abstract", "file", "begins", "ends")
