@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 
-_MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
+_MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
 
 def short_months(text: str) -> tuple[int, str, int] | None:

@@ -13,10 +13,31 @@ from sdcensus.model.release.plan import MicrodataFormat
 from sdcensus.model.sentences import sentence
 
 _ELLIPSIS = "…"
-_SPSS_RESERVED = frozenset("all and by eq ge gt le lt ne not or to with".split())
+_SPSS_RESERVED = frozenset(
+    ["all", "and", "by", "eq", "ge", "gt", "le", "lt", "ne", "not", "or", "to", "with"]
+)
 _STATA_RESERVED = frozenset(
-    "_all _b byte _coef _cons double float if in int long _n _pi _pred _rc _skip strl using"
-    " with".split()
+    [
+        "_all",
+        "_b",
+        "byte",
+        "_coef",
+        "_cons",
+        "double",
+        "float",
+        "if",
+        "in",
+        "int",
+        "long",
+        "_n",
+        "_pi",
+        "_pred",
+        "_rc",
+        "_skip",
+        "strl",
+        "using",
+        "with",
+    ]
 )
 _STATA_TEXT_TYPE = re.compile(r"str[0-9]+")
 

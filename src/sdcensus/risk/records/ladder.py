@@ -76,11 +76,13 @@ class RecordRisk(Confidential):
         rows: The rows of the records in the census, ascending.
         population_matches: How many of the census each may be (F*).
         sample_matches: How many of the file each may be (f*).
+        sample_unique: Which of them are sample uniques.
     """
 
     rows: Int64
     population_matches: Floats
     sample_matches: Floats
+    sample_unique: Mask
 
     def __repr__(self) -> str:
         return "<RecordRisk: confidential>"
@@ -154,13 +156,17 @@ def record_risk(
     if last is None:  # nobody knows anything: everybody may be anybody
         everybody, file = np.full(rows.size, float(sampled.size)), np.full(rows.size, rows.size)
         return RecordRisk(
-            rows=rows, population_matches=everybody, sample_matches=file.astype(np.float64)
+            rows=rows,
+            population_matches=everybody,
+            sample_matches=file.astype(np.float64),
+            sample_unique=np.full(rows.size, rows.size == 1),
         )
     cells, places = last.adjusted(), last.places(rows)
     return RecordRisk(
         rows=rows,
         population_matches=cells.population_matches[places],
         sample_matches=cells.sample_matches[places],
+        sample_unique=cells.alone[places],
     )
 
 

@@ -247,9 +247,7 @@ def _groups(
         yield members, persons
 
 
-def _links(
-    files: Sequence[ShownFile], size: int
-) -> Iterator[tuple[tuple[int, int], Int64]]:
+def _links(files: Sequence[ShownFile], size: int) -> Iterator[tuple[tuple[int, int], Int64]]:
     """For each two files the persons whose two records can be put together."""
     for first, second in itertools.combinations(range(len(files)), 2):
         yield (first, second), _linked(files[first], files[second])
@@ -280,7 +278,8 @@ def _linked(file: ShownFile, other: ShownFile) -> Int64:
     at_theirs = np.searchsorted(other.rows, both)
     same = mine[at_mine] == theirs[at_theirs]
     told = stated[: file.rows.size][at_mine] & stated[file.rows.size :][at_theirs]
-    return both[same & told & alone[mine[at_mine]]]
+    linked: Int64 = both[same & told & alone[mine[at_mine]]]
+    return linked
 
 
 def coarsest_common(level: Level, other: Level) -> tuple[int, Int64, Int64]:
