@@ -107,7 +107,5 @@ def hidden_levels(store: CensusStore, design: FileDesign) -> tuple[HiddenLevel, 
             continue
         pairs = told * len(level.codes) + level.group_array
         areas, part = np.unique(pairs, return_inverse=True)
-        hidden.append(
-            HiddenLevel(level, part, areas // len(level.codes), areas % len(level.codes))
-        )
+        hidden.append(HiddenLevel(level, part, areas // len(level.codes), areas % len(level.codes)))
     return tuple(sorted(hidden, key=lambda each: each.told.size))

@@ -199,9 +199,7 @@ def _taken_rows(lists: tuple[_List, ...], entity: Entity) -> Int64:
     return np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *parts]))
 
 
-def _members(
-    store: CensusStore, unit: Entity, taken: Int64, lists: tuple[_List, ...]
-) -> Int64:
+def _members(store: CensusStore, unit: Entity, taken: Int64, lists: tuple[_List, ...]) -> Int64:
     """The persons of the units that are taken, and those of no unit that are taken themselves."""
     inside = np.zeros(store.rows(unit) + 1, dtype=bool)
     inside[taken] = True

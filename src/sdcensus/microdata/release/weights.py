@@ -37,7 +37,16 @@ NO_WEIGHT = "none"
 #: A weight points to an area if most units that have it lie there, and if it makes the odds of
 #: the area more than so many times what they are without it.
 _ODDS = 3
-HEADINGS = ("unit", "level", "different", "unique", "pointed", "classes", "unique-now", "pointed-now")
+HEADINGS = (
+    "unit",
+    "level",
+    "different",
+    "unique",
+    "pointed",
+    "classes",
+    "unique-now",
+    "pointed-now",
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -232,7 +241,11 @@ class AreaTest(Confidential):
         pairs = place[placed].astype(np.int64) * hidden.told.size + area[placed]
         known, count = np.unique(pairs, return_counts=True)
         return cls(
-            hidden.level.name, known // hidden.told.size, known % hidden.told.size, count, hidden.told
+            hidden.level.name,
+            known // hidden.told.size,
+            known % hidden.told.size,
+            count,
+            hidden.told,
         )
 
     def sizes(self, classes: Int64) -> Int64:
@@ -251,7 +264,9 @@ class AreaTest(Confidential):
         number, _, _, pointed = self._pairs(classes)
         return np.unique(number[pointed]).tolist()
 
-    def _pairs(self, classes: Int64) -> tuple[Int64, Int64, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    def _pairs(
+        self, classes: Int64
+    ) -> tuple[Int64, Int64, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
         areas = self.told.size
         keys, at = np.unique(classes[self.weight] * areas + self.area, return_inverse=True)
         count = _sums(at, self.count, keys.size)
