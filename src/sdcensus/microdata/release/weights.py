@@ -31,6 +31,7 @@ from sdcensus.store.census_store import CensusStore
 
 Integers = npt.NDArray[Any]
 Int64 = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
 
 #: What ``[make] nonresponse_weight`` says where the census' own weight is not multiplied in.
 NO_WEIGHT = "none"
@@ -111,7 +112,7 @@ def file_weights(
     before = np.arange(different.size)
     lines = tuple(
         (
-            entity.plural,
+            sentence(f"release_sample.lists.{entity.plural}"),
             test.name,
             int(different.size),
             *test.shares(before),
@@ -148,7 +149,10 @@ def told_weight(value: int, decimals: int, interval: Fraction) -> int:
         >>> told_weight(1, 0, Fraction(3)), told_weight(105, 2, Fraction(100, 7))
         (3000000, 15000000)
     """
-    weight = round(interval * value * 10**WEIGHT_DECIMALS / 10**decimals)
+    scale = interval.denominator * 10**decimals
+    weight, rest = divmod(interval.numerator * value * 10**WEIGHT_DECIMALS, scale)
+    up = 2 * rest > scale or (2 * rest == scale and weight % 2 == 1)
+    weight += int(up)
     if not 0 < weight <= LARGEST_FIXED_POINT:
         raise SpecError(
             "Weights of the file would be too large or too small to be told with"
@@ -188,7 +192,7 @@ def first_classes(counts: Int64, most: int) -> Int64:
 
     Examples:
         >>> first_classes(np.array([5, 1, 1, 5]), 2), first_classes(np.array([1, 1]), 10)
-        (array([0, 0, 0, 1]), array([0, 1]))
+        (array([0, 0, 1, 1]), array([0, 1]))
     """
     if counts.size <= most:
         return np.arange(counts.size)
@@ -262,7 +266,7 @@ class AreaTest(Confidential):
     def pointing(self, classes: Int64) -> list[int]:
         """The classes that point to an area."""
         number, _, _, pointed = self._pairs(classes)
-        return np.unique(number[pointed]).tolist()
+        return [int(each) for each in np.unique(number[pointed])]
 
     def _pairs(
         self, classes: Int64

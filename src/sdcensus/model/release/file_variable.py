@@ -67,7 +67,8 @@ class FileDesign:
         removed: What it leaves out.
         ladder: The keys of the plan's ladder as this file tells them, in the ladder's order; a
             person has the household variables of the household.
-        not_in_file: Keys of the ladder that this file does not hold, with their place in it.
+        not_in_file: Keys of the ladder that this file does not hold, as the plan writes them.
+        not_applied: Recodes of a preset that this census cannot have, with the reason.
     """
 
     design: Design
@@ -76,6 +77,7 @@ class FileDesign:
     removed: tuple[RemovedVariable, ...] = ()
     ladder: tuple[FileVariable, ...] = ()
     not_in_file: tuple[str, ...] = ()
+    not_applied: tuple[str, ...] = ()
 
     def of(self, entity: Entity) -> tuple[FileVariable, ...]:
         """The variables that stand in one table of the file."""

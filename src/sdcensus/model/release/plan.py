@@ -327,6 +327,7 @@ class ReleasePlan:
         surveys, models, extracts: What they say.
         intruder: Intruders who try to match a file from elsewhere.
         preset: The name of the preset that the document starts from.
+        cautions: What the office should know about what it has said.
     """
 
     name: str
@@ -354,6 +355,7 @@ class ReleasePlan:
     intruder: tuple[IntruderRules, ...] = ()
     making: Making = Making()
     preset: str = ""
+    cautions: tuple[str, ...] = ()
 
     def design(self, name: str = "") -> Design:
         """A design by its name; the one to make if none is named.

@@ -18,6 +18,7 @@ from sdcensus.model.release.licence import LicenceClass
 from sdcensus.model.release.plan import Design, ReleasePlan
 from sdcensus.model.release.recode import Recode
 from sdcensus.model.release.recoding import coarser_of, joined_recode, recoded
+from sdcensus.model.schema.roles import IndicatorRole, variable_for
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import NEVER_STORED, Entity, Level, Role, Variable
 
@@ -57,6 +58,7 @@ class _Resolution:
     recodes: Mapping[str, Recode] = field(init=False)
     kept: Mapping[str, tuple[AtLevel, ...]] = field(init=False)
     dropped: Mapping[str, AtLevel] = field(init=False)
+    not_applied: list[str] = field(init=False, default_factory=list)
 
     def resolved(self) -> FileDesign:
         for name in self.plan.roles:
@@ -87,6 +89,7 @@ class _Resolution:
             removed=tuple(removed),
             ladder=ladder,
             not_in_file=absent,
+            not_applied=tuple(self.not_applied),
         )
 
     @property
@@ -120,12 +123,40 @@ class _Resolution:
 
     def _recodes(self) -> dict[str, Recode]:
         recodes: dict[str, Recode] = {}
-        for recode in self.design.recodes:
-            self._variable(recode.variable, f"{self._here}, recodes")
-            if recode.variable in recodes:
-                raise SpecError(f"{self._here} recodes {recode.variable!r} twice. Say it once.")
-            recodes[recode.variable] = recode
+        # What is said by name goes before what a preset says of the same variable.
+        for recode in sorted(self.design.recodes, key=lambda recode: recode.optional):
+            name = self._recoded_name(recode)
+            if name is None or (recode.optional and name in recodes):
+                continue
+            if name in recodes:
+                raise SpecError(f"{self._here} recodes {name!r} twice. Say it once.")
+            recodes[name] = replace(recode, variable=name)
         return recodes
+
+    def _recoded_name(self, recode: Recode) -> str | None:
+        """The variable of a recode; that of a preset may have another name, or not exist."""
+        names = {variable.name for variable in self.schema.variables}
+        if recode.variable in names or not recode.optional:
+            return self._variable(recode.variable, f"{self._here}, recodes").name
+        if recode.variable in list(IndicatorRole):
+            try:
+                return variable_for(IndicatorRole(recode.variable), self.schema).name
+            except SpecError as error:
+                self.not_applied.append(f"{recode.variable}: {error}")
+                return None
+        self.not_applied.append(f"{recode.variable}: the census has no variable of that name.")
+        return None
+
+    def _applied(self, variable: Variable, recode: Recode | None) -> Recode | None:
+        """A recode; ``None`` for one of a preset that this variable cannot have."""
+        if recode is None or not recode.optional:
+            return recode
+        try:
+            recoded(variable, recode)
+        except SpecError as error:
+            self.not_applied.append(f"{variable.name}: {error}")
+            return None
+        return recode
 
     def _kept(self) -> dict[str, tuple[AtLevel, ...]]:
         kept: dict[str, tuple[AtLevel, ...]] = {}
@@ -188,6 +219,9 @@ class _Resolution:
     def _refuse_recode(self, variable: Variable, reason: RemovalReason) -> None:
         if variable.name not in self.recodes:
             return
+        if self.recodes[variable.name].optional:
+            self.not_applied.append(f"{variable.name}: the file does not hold it ({reason}).")
+            return
         remedy = f'Add it to keep = ["{variable.name}"]'
         if reason is RemovalReason.GEOGRAPHY:
             remedy = f'Areas are kept by name, at a level: keep = ["{variable.name}@..."]'
@@ -248,7 +282,7 @@ class _Resolution:
             )
 
     def _recode_at(self, variable: Variable, at: AtLevel) -> Recode | None:
-        recode = self.recodes.get(variable.name)
+        recode = self._applied(variable, self.recodes.get(variable.name))
         if not at.level or variable.level(at.level).name == variable.leaf_level:
             return recode
         if recode is None:

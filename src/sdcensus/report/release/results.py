@@ -227,7 +227,6 @@ class DesignResult(Confidential):
         return self.ladder[-1] if self.ladder else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ReleaseAssessment(Confidential):
     """What was measured about every design of a plan.
