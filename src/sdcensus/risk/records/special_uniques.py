@@ -191,22 +191,25 @@ class _Search:
     ) -> tuple[_Groups, Integers]:
         """The groups split by a key, and the records that are alone now."""
         valid = self.valid[key]
-        room = [np.zeros(valid.size, dtype=np.int64) for _ in range(3)]
-        given = (
-            groups.records, groups.starts, groups.members, self.values[key], valid, ends, *room,
-            limit,
+        counts, alikes, closed = np.zeros((3, valid.size), dtype=np.int64)
+        values = self.values[key]
+        places, number, singles = split_sizes(
+            groups.records, groups.starts, groups.members, values, valid, ends,
+            counts, alikes, closed, limit,
         )  # fmt: skip
-        places, count, singles = split_sizes(*given)
         if places > MOST_PLACES:
             raise SpecError(
                 "Too many keys are not stated to count them as any value. Count them as a category"
                 ' ([risk] missing = "category"), or leave out the keys that are stated least.'
             )
         records = np.empty(places, dtype=np.int32)
-        starts = np.zeros(count + 1, dtype=np.int64)
-        members = np.empty(count, dtype=np.int64)
+        starts = np.zeros(number + 1, dtype=np.int64)
+        members = np.empty(number, dtype=np.int64)
         alone = np.empty(singles, dtype=np.int32)
-        split_groups(*given, records, starts, members, alone)
+        split_groups(
+            groups.records, groups.starts, groups.members, values, valid, ends,
+            counts, alikes, closed, limit, records, starts, members, alone,
+        )  # fmt: skip
         return _Groups(records, starts, members), alone
 
     def _ends(self, key: int) -> npt.NDArray[np.bool_]:
