@@ -24,12 +24,17 @@ def check_second_person(who: str, before: Sequence[str]) -> None:
             unicodedata.normalize("NFKC", who).casefold()
         ):
             raise Refused(f"{who} has approved this already; a second person has to.")
-        if _name_parts(name) == _name_parts(who):
+        if may_be_same(name, who):
             raise Refused(
                 f"{who} may be {name}, who has approved this already: the names differ in accents,"
                 " signs or order only. If they are two persons, write what tells them apart, such"
                 " as a second name."
             )
+
+
+def may_be_same(name: str, other: str) -> bool:
+    """Whether two names differ in accents, signs, case or order only."""
+    return bool(name) and bool(other) and _name_parts(name) == _name_parts(other)
 
 
 def _name_parts(name: str) -> list[str]:
