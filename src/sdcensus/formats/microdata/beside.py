@@ -55,9 +55,7 @@ def write_codes(parts: Sequence[FilePart], languages: Sequence[str], file: Binar
             stata = encoding_of(column, MicrodataFormat.DTA)
             if spss is None or stata is None:
                 continue
-            for code, in_spss, in_stata in zip(
-                column.codes, spss.words, stata.words, strict=True
-            ):
+            for code, in_spss, in_stata in zip(column.codes, spss.words, stata.words, strict=True):
                 _line(
                     file,
                     [part.stem, column.name, code.code, code.kind.value, in_spss, in_stata],

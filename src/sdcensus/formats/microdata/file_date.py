@@ -1,10 +1,10 @@
-"""The date in the head of a file: that of the census, never that of the day on which it is written."""
+"""The date in the head of a file: that of the census, never the day on which it is written."""
 
 from __future__ import annotations
 
 from datetime import date
 
-_MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
+_MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
 
 def short_months(text: str) -> tuple[int, str, int] | None:
