@@ -6,25 +6,36 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
-from sdcensus.kernels.cells.tabulate import NO_ROW
-from sdcensus.microdata.release.records import WEIGHT_DECIMALS, FileRecords, Sample
+from sdcensus.microdata.method import Draws
+from sdcensus.microdata.release.records import FileRecords, records_of
+from sdcensus.microdata.release.sample import drawn
+from sdcensus.model.progress import no_progress
 from sdcensus.model.release.file_variable import FileDesign, FileVariable
 from sdcensus.model.release.plan import Design, ModelQuestion, ReleasePlan, Survey
 from sdcensus.model.schema.variable import Code, Entity, Level, Variable
-from sdcensus.session.release.columns import told_codes
 from sdcensus.store.census_store import CensusStore
 from sdcensus.testing.island import SECRET
-from sdcensus.testing.stores import write_store
+from sdcensus.testing.stores import area_of, write_store
 from tests.microdata.settlement import settlement_schema, settlement_units
 
 P, H = Entity.PERSON, Entity.HOUSEHOLD
 
 
-def settlement_store(folder: Path, dwellings: int = 600) -> CensusStore:
-    units = settlement_units(11, dwellings)
-    return write_store(folder, settlement_schema(), units, secret_id=SECRET.id)
+def settlement_store(
+    folder: Path, dwellings: int = 600, shuffled: int | None = None
+) -> CensusStore:
+    """The settlement, with its records in another order within areas if ``shuffled``."""
+    schema, units = settlement_schema(), settlement_units(11, dwellings)
+    orders = None
+    if shuffled is not None:
+        draw = np.random.default_rng(shuffled)
+        orders = {}
+        for entity, own in units.items():
+            mixed, area = draw.permutation(own.keys.size), area_of(schema, units, entity)
+            assert area is not None
+            orders[entity] = mixed[np.argsort(area[mixed], kind="stable")]
+    return write_store(folder, schema, units, secret_id=SECRET.id, order=orders)
 
 
 def as_it_is(variable: Variable, entity: Entity) -> FileVariable:
@@ -54,50 +65,18 @@ def settlement_design(
         if variable.name in ("area", drop):
             continue
         entity = P if variable.entity in (P, Entity.FAMILY) else H
-        told = halves if variable.name in recoded else as_it_is
-        variables.append(told(variable, entity))
+        shown = halves if variable.name in recoded else as_it_is
+        variables.append(shown(variable, entity))
     return FileDesign(
         design=Design(name="A", fraction=fraction), unit=H, variables=tuple(variables)
     )
 
 
-def file_records(store: CensusStore, design: FileDesign, start: float = 0.3) -> FileRecords:
-    """A systematic sample of households, and persons without any household likewise."""
-    fraction = float(design.design.fraction)
-
-    def every(rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        steps = np.floor(np.arange(rows.size + 1) * fraction + start)
-        return rows[np.flatnonzero(np.diff(steps) > 0)]
-
-    households = every(np.arange(store.rows(H)))
-    holder = store.household_rows(P)[slice(None)]
-    alone = every(np.flatnonzero(holder == NO_ROW))
-    persons = np.sort(np.concatenate([np.flatnonzero(np.isin(holder, households)), alone]))
-    place = np.full(store.rows(H), -1)
-    place[households] = np.arange(households.size)
-    rows = {H: households, P: persons}
-    weight = round(10**WEIGHT_DECIMALS / fraction)
-    weights = {
-        entity: np.full(taken.size, weight, dtype=np.int64) for entity, taken in rows.items()
-    }
-    codes, amounts = {}, {}
-    for variable in design.variables:
-        taken = rows[variable.entity]
-        if variable.amounts:
-            amounts[variable.name] = store.values(variable.entity, variable.source)[taken]
-        else:
-            codes[variable.name] = told_codes(store, variable.entity, variable)[taken]
-    holders = np.where(
-        holder[persons] == NO_ROW, -1, place[np.minimum(holder[persons], place.size - 1)]
-    )
-    return FileRecords(
-        store=store,
-        design=design,
-        sample=Sample(rows=rows, weights=weights),
-        codes=codes,
-        amounts=amounts,
-        holders={(P, H): holders},
-    )
+def file_records(store: CensusStore, design: FileDesign, key: int = 0) -> FileRecords:
+    """The records of a sample that the secret of that number draws."""
+    draws = Draws(key.to_bytes(16, "little"))
+    sample = drawn(store, design, release_plan(design), draws, no_progress)
+    return records_of(store, design, sample)
 
 
 def release_plan(

@@ -12,9 +12,11 @@ from sdcensus.errors import SpecError, UnknownName
 from sdcensus.model.release.plan import ModelQuestion, Survey
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.sentences import in_language
-from sdcensus.session.release.utility import measured_utility
+from sdcensus.session.release.stations import CensusStation, RecordsStation
+from sdcensus.session.release.utility import as_counted, measured_utility
 from sdcensus.session.release.utility_results import Precision
 from sdcensus.store.census_store import CensusStore
+from sdcensus.utility.records.sampling_error import ratio_estimate
 from tests.session.release.file_records import (
     file_records,
     release_plan,
@@ -32,7 +34,7 @@ def test_a_file_of_everybody_as_they_are_costs_nothing(store: CensusStore) -> No
     design = settlement_design(store, Fraction(1))
     records = file_records(store, design)
     model = ModelQuestion(name="rooms", formula="income ~ sex + tenure", where="age >= 2")
-    utility = measured_utility(store, records, records, release_plan(design, models=(model,)))
+    utility = measured_utility(store, records, release_plan(design, models=(model,)))
     assert {each.variable.name for each in utility.variables} == {
         "rooms",
         "tenure",
@@ -60,7 +62,7 @@ def test_losses_are_told_apart_by_sampling_recodes_and_changes(store: CensusStor
     sex = before.codes["sex"].copy()
     sex[: sex.size // 2] = 0  # a change that is easy to see
     after = before.told(codes={"sex": sex})
-    utility = measured_utility(store, before, after, release_plan(design))
+    utility = measured_utility(store, after, release_plan(design))
     by_name = {each.variable.name: each for each in utility.variables}
     age, changed = by_name["age"], by_name["sex"]
     assert age.detail is not None
@@ -91,7 +93,7 @@ def test_tables_show_at_most_so_many_pairs_and_nothing_is_shown_by_accident(
 ) -> None:
     design = settlement_design(store, Fraction(7, 100))
     records = file_records(store, design)
-    utility = measured_utility(store, records, records, release_plan(design), most_pairs=4)
+    utility = measured_utility(store, records, release_plan(design), most_pairs=4)
     pairs = next(table for table in utility.facts if table.name == "utility-pairs")
     assert len(pairs.rows) == 4
     assert repr(utility) == "<ReleaseUtility: confidential>"
@@ -113,7 +115,7 @@ def test_surveys_are_compared_by_their_standard_errors(store: CensusStore) -> No
         Survey(name="Unknown"),
         Survey(name="Everybody", persons=10**9),
     )
-    utility = measured_utility(store, records, records, release_plan(design, surveys=surveys))
+    utility = measured_utility(store, records, release_plan(design, surveys=surveys))
     verdicts = {verdict.survey.name: verdict for verdict in utility.surveys}
     assert verdicts["Half"].precision is Precision.MORE
     assert verdicts["Same"].precision is Precision.ALIKE
@@ -144,7 +146,7 @@ def test_mistakes_of_models_name_the_model(
     records = file_records(store, design)
     question = ModelQuestion(name="work", formula=formula, where=where)
     with pytest.raises(kind):
-        measured_utility(store, records, records, release_plan(design, models=(question,)))
+        measured_utility(store, records, release_plan(design, models=(question,)))
 
 
 def test_models_that_a_file_cannot_answer_say_why_and_the_rest_is_measured(
@@ -163,7 +165,7 @@ def test_models_that_a_file_cannot_answer_say_why_and_the_rest_is_measured(
         ModelQuestion(name=name, formula=formula, where=where)
         for name, formula, where, _ in questions
     )
-    utility = measured_utility(store, records, records, release_plan(design, models=models))
+    utility = measured_utility(store, records, release_plan(design, models=models))
     for comparison, (name, _, _, problem) in zip(utility.models, questions, strict=True):
         assert problem in comparison.problem, name
         assert repr(name) in comparison.problem
@@ -178,7 +180,7 @@ def test_coefficients_of_a_sample_are_near_those_of_the_census(store: CensusStor
         ModelQuestion(name="old", formula="age >= 5 ~ tenure + sex"),
         ModelQuestion(name="home", formula="tenure == 2 ~ rooms"),
     )
-    utility = measured_utility(store, records, records, release_plan(design, models=models))
+    utility = measured_utility(store, records, release_plan(design, models=models))
     for comparison in utility.models:
         assert not comparison.problem
         for census, file, overlap in comparison.side_by_side():
@@ -189,12 +191,53 @@ def test_coefficients_of_a_sample_are_near_those_of_the_census(store: CensusStor
     assert np.mean([overlap for *_, overlap in utility.models[1].side_by_side()]) > 0.3
 
 
-def test_a_file_of_one_household_is_measured_without_errors(tmp_path: Path) -> None:
+def test_a_file_of_few_households_is_measured_without_errors(tmp_path: Path) -> None:
     small = settlement_store(tmp_path / "census.store", dwellings=8)
     design = settlement_design(small, Fraction(1, small.rows(Entity.HOUSEHOLD)))
-    records = file_records(small, design, start=0.999)
-    assert records.sample.rows[Entity.HOUSEHOLD].size == 1
+    records = file_records(small, design)
+    assert records.sample.rows[Entity.HOUSEHOLD].size <= 1
     surveys = (Survey(name="S", persons=5),)
-    utility = measured_utility(small, records, records, release_plan(design, surveys=surveys))
+    utility = measured_utility(small, records, release_plan(design, surveys=surveys))
     households = [check for check in utility.estimates if check.entity is Entity.HOUSEHOLD]
     assert all(check.inside is None for check in households)
+
+
+def test_errors_are_those_of_three_hundred_secrets(store: CensusStore) -> None:
+    design = settlement_design(store, Fraction(1, 5))
+    plan = release_plan(design)
+    variable = next(each for each in design.variables if each.name == "tenure")
+    codes = CensusStation(store, plan).codes(variable, Entity.PERSON)
+    held = codes >= 0
+    truth = float((codes[held] == 2).mean())
+    values, variances, alone, inside = [], [], [], 0
+    for key in range(300):
+        station = RecordsStation(file_records(store, design, key))
+        codes = station.codes(variable, Entity.PERSON)
+        clusters = station.clusters(Entity.PERSON)
+        estimate = ratio_estimate((codes == 2).astype(float), clusters, codes >= 0)
+        assert estimate is not None
+        assert estimate.interval is not None
+        assert estimate.error is not None
+        assert estimate.design_effect is not None
+        values.append(estimate.value)
+        variances.append(estimate.error**2)
+        alone.append(estimate.error**2 / estimate.design_effect)
+        inside += estimate.interval[0] <= truth <= estimate.interval[1]
+    variance = float(np.var(values, ddof=1))
+    assert 0.75 < float(np.mean(variances)) / variance < 1.3
+    assert inside >= 0.91 * 300
+    # Persons of a household share its tenure: drawn one by one they would be far more precise.
+    assert float(np.mean(alone)) / variance < 0.6
+
+
+def test_swapped_records_are_compared_with_the_same_persons_of_the_census(
+    store: CensusStore,
+) -> None:
+    """A store whose records stand in another order: units are found by their identity."""
+    design = settlement_design(store, Fraction(1, 2))
+    other = settlement_store(store.path.parent / "other.store", shuffled=5)
+    records = file_records(other, design)
+    before = as_counted(store, records)
+    for name in ("tenure", "sex", "age"):
+        assert (before.codes[name] == records.codes[name]).all()
+    assert not (before.sample.rows[Entity.PERSON] == records.sample.rows[Entity.PERSON]).all()

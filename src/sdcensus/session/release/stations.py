@@ -8,24 +8,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.errors import SpecError
 from sdcensus.kernels.cells.tabulate import NO_ROW
-from sdcensus.microdata.release.records import WEIGHT_DECIMALS, FileRecords
+from sdcensus.microdata.release.records import NO_HOLDER, WEIGHT_DECIMALS, FileRecords
+from sdcensus.microdata.release.weights import census_weight
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.release.file_variable import FileVariable
 from sdcensus.model.release.plan import ReleasePlan
 from sdcensus.model.schema.encoding import NO_VALUE
-from sdcensus.model.schema.variable import Entity, Role
+from sdcensus.model.schema.variable import Entity
 from sdcensus.session.release.columns import told_codes
 from sdcensus.store.census_store import CensusStore
 from sdcensus.utility.records.sampling_error import Clusters
 
 Integers = npt.NDArray[Any]
 Float64 = npt.NDArray[np.float64]
-#: Where a record has no holder whose value it could have.
-NOBODY = -1
-#: Said in a plan instead of the name of a weight.
-NO_WEIGHT = "none"
 
 
 class Station(Confidential, ABC):
@@ -42,7 +38,7 @@ class Station(Confidential, ABC):
         A person has the variables of the household.
         """
         own = self._own_codes(variable)
-        return own if variable.entity is entity else _of_holders(own, self._holders(), NOBODY)
+        return own if variable.entity is entity else _of_holders(own, self._holders(), NO_HOLDER)
 
     def amounts(self, variable: FileVariable, entity: Entity) -> Integers:
         """The fixed-point number of each record of a kind, likewise."""
@@ -56,7 +52,7 @@ class Station(Confidential, ABC):
             return np.arange(size)
         holders = self._holders()
         # Numbers below 0 are those of no household.
-        return np.where(holders == NOBODY, -1 - np.arange(size), holders)
+        return np.where(holders == NO_HOLDER, -1 - np.arange(size), holders)
 
     @abstractmethod
     def weights(self, entity: Entity) -> Float64:
@@ -92,26 +88,16 @@ class CensusStation(Station):
 
     def weights(self, entity: Entity) -> Float64:
         """The census' own weights where a file multiplies them in, else ones."""
-        size = self._store.rows(entity)
-        named = self._plan.making.nonresponse_weight
-        if named == NO_WEIGHT:
-            return np.ones(size)
-        schema = self._store.schema
-        weight = schema.variable(named) if named else schema.weight(entity)
-        if weight is None or weight.entity not in schema.lineage(entity):
-            return np.ones(size)
-        if weight.role is not Role.WEIGHT:
-            raise SpecError(
-                f"{named!r} is no weight of the census. Name a variable with the role weight, or"
-                f" {NO_WEIGHT!r}."
-            )
+        weight = census_weight(self._store.schema, self._plan.making, entity)
+        if weight is None:
+            return np.ones(self._store.rows(entity))
         values = self._store.values(entity, weight)[slice(None)]
         return np.asarray(values / 10.0**weight.decimals, dtype=np.float64)
 
     def leaves(self, variable: FileVariable, entity: Entity) -> Integers:
         """The position of the census' own code for each record of a kind."""
         own = self._store.column(variable.entity, variable.source)[slice(None)]
-        return own if variable.entity is entity else _of_holders(own, self._holders(), NOBODY)
+        return own if variable.entity is entity else _of_holders(own, self._holders(), NO_HOLDER)
 
     def _own_codes(self, variable: FileVariable) -> Integers:
         return told_codes(self._store, variable.entity, variable)
@@ -121,7 +107,7 @@ class CensusStation(Station):
 
     def _holders(self) -> Integers:
         rows = np.asarray(self._store.household_rows(Entity.PERSON)[slice(None)])
-        return np.where(rows == NO_ROW, NOBODY, rows.astype(np.int64))
+        return np.where(rows == NO_ROW, NO_HOLDER, rows.astype(np.int64))
 
     def _has_households(self) -> bool:
         schema = self._store.schema
@@ -171,7 +157,7 @@ class RecordsStation(Station):
         cluster, count = rank, rank.size
         if unit is not entity:
             holders = self._holders()
-            alone = holders == NOBODY
+            alone = holders == NO_HOLDER
             cluster = np.where(alone, 0, rank[holders] if rank.size else 0)
             cluster[alone] = rank.size + np.arange(int(alone.sum()))
             count = rank.size + int(alone.sum())
@@ -199,4 +185,4 @@ def _of_holders(values: Integers, holders: Integers, absent: int) -> Integers:
     if not values.size:
         return np.full(holders.size, absent, dtype=np.int64)
     inherited = values[holders].astype(np.int64)
-    return np.where(holders == NOBODY, absent, inherited)
+    return np.where(holders == NO_HOLDER, absent, inherited)

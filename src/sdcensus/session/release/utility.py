@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.microdata.release.records import FileRecords
+from sdcensus.microdata.release.records import FileRecords, records_of
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.release.file_variable import FileVariable
 from sdcensus.model.release.plan import ReleasePlan
@@ -46,8 +47,7 @@ MOST_CODES = 200
 
 def measured_utility(
     store: CensusStore,
-    before: FileRecords,
-    after: FileRecords,
+    records: FileRecords,
     plan: ReleasePlan,
     *,
     most_pairs: int = MOST_PAIRS,
@@ -57,13 +57,12 @@ def measured_utility(
 
     Args:
         store: The census as it was counted, before any change of records.
-        before: The sampled records as the census has them, with the codes of the file.
-        after: The records that go out: the same after swapping, suppression and so on.
+        records: The records that go out, after swapping, suppression and so on.
         plan: Says which weight counts, the surveys of the country, and the models.
         most_pairs: How many pairs the tables of facts show.
         progress: Told how far it is.
     """
-    work = _Work(store, before, after, plan, progress)
+    work = _Work(store, as_counted(store, records), records, plan, progress)
     variables = tuple(work.variables())
     amounts = tuple(work.amounts())
     pairs = tuple(sorted(work.pairs(), key=_worst_first))
@@ -79,13 +78,29 @@ def measured_utility(
         correlations=tuple(work.correlations()),
         estimates=estimates,
         surveys=survey_verdicts(plan.surveys, estimates, *work.sizes()),
-        models=compared_models(store, after, plan),
+        models=compared_models(store, records, plan),
     )
     return ReleaseUtility(
         **{name: getattr(utility, name) for name in _MEASURED},
         facts=utility_facts(utility, most_pairs),
         verdict=utility_verdict(utility),
     )
+
+
+def as_counted(store: CensusStore, records: FileRecords) -> FileRecords:
+    """What the file would tell of the same units had nothing been changed.
+
+    Units are found by the digest of their identity, which changed stores keep.
+    """
+    if store is records.store:
+        return records_of(store, records.design, records.sample)
+    rows = {}
+    for entity, taken in records.sample.rows.items():
+        digests = store.digests(entity)
+        order = np.argsort(digests, kind="stable")
+        wanted = records.store.digests(entity)[taken]
+        rows[entity] = order[np.searchsorted(digests[order], wanted)].astype(np.int64)
+    return records_of(store, records.design, replace(records.sample, rows=rows))
 
 
 _MEASURED = ("variables", "pairs", "amounts", "correlations", "estimates", "surveys", "models")

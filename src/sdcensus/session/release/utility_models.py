@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError
-from sdcensus.microdata.release.records import FileRecords
+from sdcensus.microdata.release.records import NO_HOLDER, FileRecords
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.release.file_variable import FileDesign, FileVariable
 from sdcensus.model.release.plan import ModelQuestion, ReleasePlan
@@ -18,7 +18,7 @@ from sdcensus.model.schema.encoding import NO_VALUE
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity, Variable
 from sdcensus.model.spec.universe import Universe, universe_of
-from sdcensus.session.release.stations import NOBODY, CensusStation, RecordsStation, Station
+from sdcensus.session.release.stations import CensusStation, RecordsStation, Station
 from sdcensus.store.census_store import CensusStore
 from sdcensus.utility.records.formula import ModelError, ModelFormula, parse_formula
 from sdcensus.utility.records.regression import (
@@ -119,8 +119,8 @@ class _FileCondition:
             self.variables, self.classes, self.missing, strict=True
         ):
             codes = station.codes(variable, entity)
-            stated &= (codes != NOBODY) & ~missing[codes]
-            answered &= (codes != NOBODY) & (classes[codes] >= 0)
+            stated &= (codes != NO_HOLDER) & ~missing[codes]
+            answered &= (codes != NO_HOLDER) & (classes[codes] >= 0)
             places.append(np.maximum(classes[codes], 0))
         truth = self.universe.truth
         holds = truth[tuple(places)] if places else np.full(size, bool(truth))
@@ -173,7 +173,7 @@ class _Model:
         regressors = []
         for variable in self.terms:
             codes = station.codes(variable, self.entity)
-            kept &= codes != NOBODY
+            kept &= codes != NO_HOLDER
             positions = np.maximum(codes, 0)
             regressors.append(Regressor(variable.name, positions, variable.level.codes))
         return ModelRecords(
