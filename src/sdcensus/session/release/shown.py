@@ -7,6 +7,7 @@ handed out, whatever plan or schema say by then.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -27,8 +28,6 @@ from sdcensus.store.owner_only import open_owner_only
 
 Integers = npt.NDArray[Any]
 
-#: What the office keeps of who is in a file.
-SHOWN_FILE = "records.parquet"
 _DIGEST, _LISTS = "digest", b"sdcensus-code-lists"
 
 
@@ -62,8 +61,8 @@ def shown_file(
     )
 
 
-def write_shown(shown: ShownFile, store: CensusStore, path: Path) -> None:
-    """Keep what a file shows, in a file that only its owner can read."""
+def write_shown(shown: ShownFile, store: CensusStore, folder: Path) -> str:
+    """Keep what a file shows, in a file that only its owner can read; its name tells its content."""
     lists = {
         name: {
             "codes": [code.code for code in level.codes],
@@ -78,8 +77,13 @@ def write_shown(shown: ShownFile, store: CensusStore, path: Path) -> None:
     table = pa.table(columns).replace_schema_metadata(
         {_LISTS: json.dumps({"name": shown.name, "accepted": shown.accepted, "lists": lists})}
     )
-    with open_owner_only(path) as file:
-        pq.write_table(table, file, compression="zstd")
+    buffer = pa.BufferOutputStream()
+    pq.write_table(table, buffer, compression="zstd")
+    content = buffer.getvalue()
+    name = f"records-{hashlib.blake2b(content, digest_size=8).hexdigest()}.parquet"
+    with open_owner_only(folder / name) as file:
+        file.write(content)
+    return name
 
 
 def read_shown(path: Path, store: CensusStore, ladder: Sequence[str]) -> tuple[ShownFile, int]:
