@@ -129,9 +129,7 @@ def cheaper_blanks(
             listed[at] = listed[number - 1]
             number -= 1
             bit = 1 << slot_keys[slot]
-            _give_back(
-                codes, masks, counts, start, stop, members, member_starts, slot, bit, True
-            )
+            _give_back(codes, masks, counts, start, stop, members, member_starts, slot, bit, True)
             if number == 0:
                 break
         if _next(state, 2):
@@ -181,9 +179,7 @@ def cheaper_blanks(
             left -= 1
             listed[at] = listed[left]
             bit = 1 << slot_keys[slot]
-            _give_back(
-                codes, masks, counts, start, stop, members, member_starts, slot, bit, True
-            )
+            _give_back(codes, masks, counts, start, stop, members, member_starts, slot, bit, True)
             for record in range(start, stop):
                 if counts[record] < k:
                     _give_back(
