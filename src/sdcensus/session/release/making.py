@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from sdcensus.documents.release.text import release_text
 from sdcensus.errors import OutputError, Refused
 from sdcensus.formats.microdata.labelled import format_problems
 from sdcensus.formats.microdata.shortening import Shortening
@@ -16,16 +19,30 @@ from sdcensus.model.quantities import share_text
 from sdcensus.model.release.release_file import ReleaseFile
 from sdcensus.model.secret import Purpose
 from sdcensus.model.sentences import sentence
+from sdcensus.report.release.done import done_json, done_page
+from sdcensus.report.release.files import assessment_files
 from sdcensus.report.release.results import DesignResult, MeasureVerdict
+from sdcensus.session.derive.office_files import write_office_file
 from sdcensus.session.gate.gate import AcceptedRisk
-from sdcensus.session.publish.workplace import MANIFEST, Workplace, read_json
-from sdcensus.session.release.assessment import assessed_design
-from sdcensus.session.release.checking import FORMAT_NAME, check_made
-from sdcensus.session.release.designed import designed
+from sdcensus.session.publish.workplace import MANIFEST, Workplace, WrittenFile, read_json
+from sdcensus.session.release.assessment import (
+    AssessedDesign,
+    assessed_design,
+    assessment_of,
+)
+from sdcensus.session.release.checking import (
+    FORMAT_NAME,
+    FORMAT_VERSION,
+    check_made,
+    manifest_tables,
+)
+from sdcensus.session.release.designed import DesignedRecords, designed
 from sdcensus.session.release.extract import extracted
-from sdcensus.session.release.harmonisation import with_harmonised
 from sdcensus.session.release.opened import OpenRelease
-from sdcensus.session.release.papers import write_file
+from sdcensus.session.release.papers import with_harmonised, write_file
+from sdcensus.session.release.shown import write_shown
+from sdcensus.session.release.steps import what_was_done
+from sdcensus.store.owner_only import write_owner_only
 
 #: What the office keeps about a file.
 DONE_PAGE, DONE_JSON, PLAN_COPY = "what-was-done.html", "what-was-done.json", "release.toml"
@@ -120,7 +137,7 @@ def made(
 
 
 def file_of(opened: OpenRelease, told: DesignedRecords, copy: str = "") -> ReleaseFile:
-    """The file that readers get: shuffled, renumbered, with international codes where asked for."""
+    """The file that readers get: shuffled, renumbered, with international codes if asked for."""
     file = published(told.records, opened.plan, opened.draws(Purpose.COPY), copy)
     return with_harmonised(file, told.design, opened.plan)
 
