@@ -87,10 +87,6 @@ class UniqueAdvice(Confidential):
         listed = ", ".join(self.keys)
         for maker in self.makers:
             key = "none" if maker.coarser is None else "used" if maker.used else "offer"
-            finer, coarser = (
-                axis_of(maker.variable, level)
-                for level in (maker.level, maker.coarser or maker.level)
-            )
             yield sentence(
                 f"release_special.recommend.{key}",
                 axis=axis_of(maker.variable, maker.level),
