@@ -190,7 +190,7 @@ def _labelled(path: Path, format: MicrodataFormat, beside: _Beside) -> Microdata
     rows = 0
     try:
         _, about = read(path, metadataonly=True, output_format="dict")
-        rows = about.number_rows
+        rows = about.number_rows or 0
         present = list(about.column_names)
         for start in range(0, len(present), _COLUMNS_AT_A_TIME):
             chosen = present[start : start + _COLUMNS_AT_A_TIME]

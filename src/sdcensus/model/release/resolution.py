@@ -64,7 +64,8 @@ class _Resolution:
         for name in self.plan.roles:
             self._variable(name, "[roles]")
         self.recodes = self._recodes()
-        self.kept, self.dropped = self._kept(), self._dropped()
+        self.kept = self._kept()
+        self.dropped = self._dropped()
         variables: list[FileVariable] = []
         removed: list[RemovedVariable] = []
         for variable in self.schema.variables:
