@@ -70,11 +70,13 @@ class RecordRisk(Confidential):
         rows: The rows of the records in the census, ascending.
         population_matches: How many of the census each may be (F*).
         sample_matches: How many of the file each may be (f*).
+        sample_unique: Which of them are sample uniques.
     """
 
     rows: Int64
     population_matches: Floats
     sample_matches: Floats
+    sample_unique: Mask
 
     def __repr__(self) -> str:
         return "<RecordRisk: confidential>"
@@ -148,4 +150,5 @@ def record_risk(
         rows=rows,
         population_matches=cells.population_matches[places],
         sample_matches=cells.sample_matches[places],
+        sample_unique=cells.alone[places],
     )

@@ -155,6 +155,13 @@ class SampledCells(Confidential):
         fractions = (counts * exact.astype(np.float64) + self.numerators) / exact
         return np.where(self.denominators > 0, fractions, counts + self.shares)
 
+    @property
+    def alone(self) -> Mask:
+        """Which cells are sample uniques: one record, and with missing keys no other that fits."""
+        counts = np.where(self.complete, self.sample, self.sample + self.fitting_sample)
+        unique: Mask = counts == 1
+        return unique
+
     def below(self, k: int) -> Mask:
         """Cells that fewer than ``k`` of the census may be: decided exactly."""
         matches = self.population_matches
@@ -221,7 +228,7 @@ def uniques_of(cells: SampledCells, *, population: int, k: int) -> Uniques:
     """
     matches = cells.population_matches
     confounded = cells.shares > 0
-    alone = np.where(cells.complete, cells.sample, cells.sample + cells.fitting_sample) == 1
+    alone = cells.alone
     lonely = (
         np.where(cells.complete, cells.population, cells.population + cells.fitting_population) == 1
     )
