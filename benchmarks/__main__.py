@@ -22,6 +22,7 @@ from benchmarks import (
     study,
     swap,
     tabulate,
+    uniques,
     weights,
 )
 from benchmarks.measure import REPOSITORY, Line, machine
@@ -85,6 +86,10 @@ def sections(folder: Path, *, small: bool) -> dict[str, Section]:
                 folder,
                 (50_000, 100_000) if small else (100_000, 1_000_000, 5_000_000, 17_500_000),
             ),
+        ),
+        "uniques": (
+            "Uniques of a file of records: six keys, and a ladder of ten",
+            lambda: uniques.measure(small=small),
         ),
         "serve": (
             f"The table builder, {millions}",

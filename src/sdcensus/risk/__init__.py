@@ -1,9 +1,9 @@
 """Measures of disclosure risk; each returns a result dataclass.
 
 ``detection`` looks at one table, ``differencing`` at several, ``groups`` at what they break down,
-``looks`` at how often they show a cell; flat here are measures of published numbers. Names are
-loaded when they are first used. Measures see true counts; whoever sees published tables only is in
-``attack``.
+``looks`` at how often they show a cell, ``records`` at files of records; flat here are measures of
+published numbers. Names are loaded when they are first used. Measures see true counts; whoever sees
+published tables only is in ``attack``.
 """
 
 from __future__ import annotations
@@ -68,6 +68,23 @@ if TYPE_CHECKING:
         posterior_of as posterior_of,
         published_given_true as published_given_true,
         visible_small as visible_small,
+    )
+    from sdcensus.risk.records.composition import (
+        CompositionRisk as CompositionRisk,
+        composition_risk as composition_risk,
+    )
+    from sdcensus.risk.records.household import (
+        HouseholdRisk as HouseholdRisk,
+        household_risk as household_risk,
+    )
+    from sdcensus.risk.records.key_column import KeyColumn as KeyColumn
+    from sdcensus.risk.records.ladder import (
+        LadderRisk as LadderRisk,
+        RecordRisk as RecordRisk,
+        StepRisk as StepRisk,
+        ladder_risk as ladder_risk,
+        record_risk as record_risk,
+        step_risk as step_risk,
     )
     from sdcensus.risk.unperturbed import (
         unperturbed_or_imputed as unperturbed_or_imputed,
