@@ -87,9 +87,7 @@ def _verdicts(
         accepted = acceptance.composition_uniques
         change = None
         if value > accepted:
-            known = Text.named("release.and_so_on")
-            if composition.known:
-                known = composition.known[0]
+            known = composition.known[0] if composition.known else Text()
             change = sentence("release.change.composition", key=known)
         yield MeasureVerdict(
             measure="composition_uniques", value=value, accepted=accepted, change=change
