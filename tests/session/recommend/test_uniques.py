@@ -87,7 +87,7 @@ def test_the_builder_that_is_proposed_uses_it_and_reads_back(tmp_path: Path) -> 
     assert any("religion makes" in caution for caution in proposed.cautions)
     report = recommend(census, "report")
     assert not any("religion makes" in caution for caution in report.cautions)
-    for path in write_recommendation(proposed, tmp_path / "advice"):
+    for path in write_recommendation(proposed, "census.store", tmp_path / "advice"):
         if path.name == "policy.toml":
             assert read_policy(path, census.schema).rule_of("religion") == (
                 proposed.policy.rule_of("religion")
