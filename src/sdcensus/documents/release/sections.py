@@ -140,6 +140,12 @@ def _importance(value: object) -> dict[str, float]:
     return {name: float(weight) for name, weight in value.items()}
 
 
+def _errors(value: object) -> dict[str, float]:
+    if not isinstance(value, dict):
+        raise WrongValueError(((), "should be a table such as { age = 0.05, sex = 0.01 }"))
+    return {name: _level(share) for name, share in value.items()}
+
+
 Share = Annotated[Fraction, BeforeValidator(_share)]
 AcceptedShare = Annotated[float, BeforeValidator(_level)]
 Recodings = Annotated[dict[str, Recoding], BeforeValidator(recodings_of)]
@@ -147,6 +153,7 @@ Numbers = Annotated[dict[str, int], BeforeValidator(numbers_of)]
 Merges = Annotated[dict[str, list[Merge]], BeforeValidator(merges_of)]
 Exempt = Annotated[dict[str, str], BeforeValidator(_exempt)]
 Importance = Annotated[dict[str, float], BeforeValidator(_importance)]
+Errors = Annotated[dict[str, float], BeforeValidator(_errors)]
 Names = Annotated[list[str], BeforeValidator(_names)]
 
 
@@ -287,6 +294,22 @@ class ExtractSection(Section):
     where: Word = ""
 
 
+class IntruderSection(Section):
+    """``[[intruder]]``."""
+
+    name: Word = "intruder"
+    keys: Names = Field(default_factory=list)
+    coverage: AcceptedShare = 1.0
+    file_errors: Errors = Field(default_factory=dict)
+    external_errors: Errors = Field(default_factory=dict)
+    file_error: AcceptedShare = 0.0
+    external_error: AcceptedShare = 0.0
+    years: int = Field(default=0, ge=-120, le=120)
+    moves: AcceptedShare = 0.0
+    disagreeing: int = Field(default=1, ge=0)
+    designs: Names = Field(default_factory=list)
+
+
 class MakeSection(Section):
     """``[make]``."""
 
@@ -323,4 +346,5 @@ LISTS: dict[str, type[Section]] = {
     "survey": SurveySection,
     "model": ModelSection,
     "extract": ExtractSection,
+    "intruder": IntruderSection,
 }

@@ -118,13 +118,14 @@ def _lists(plan: ReleasePlan) -> dict[str, list[dict[str, Any]]]:
         "survey": [_entry(survey) for survey in plan.surveys],
         "model": [_entry(model) for model in plan.models],
         "extract": [_entry(extract) for extract in plan.extracts],
+        "intruder": [_entry(intruder) for intruder in plan.intruder],
     }
 
 
 def _entry(noun: Any) -> dict[str, Any]:
     """A noun of few settings; what is empty is left out."""
     values = {each.name: _plain(getattr(noun, each.name)) for each in fields(noun)}
-    return {name: value for name, value in values.items() if value not in ("", [])}
+    return {name: value for name, value in values.items() if value not in ("", [], {})}
 
 
 def _design(design: Design) -> dict[str, Any]:
