@@ -268,6 +268,7 @@ class SurveySection(Section):
     name: Word
     households: int = Field(default=0, ge=0)
     persons: int = Field(default=0, ge=0)
+    design_effect: float | None = Field(default=None, gt=0)
 
 
 class ModelSection(Section):

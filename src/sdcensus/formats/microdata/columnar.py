@@ -1,4 +1,4 @@
-"""Records as Parquet: codes as dictionaries of texts, numbers as numbers, labels in the metadata."""
+"""Records as Parquet: codes as dictionaries of texts, numbers, and labels in the metadata."""
 
 from __future__ import annotations
 

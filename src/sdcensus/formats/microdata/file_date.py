@@ -1,4 +1,4 @@
-"""The date in the head of a file: that of the census, never that of the day on which it is written."""
+"""The date in the head of a file: that of the census, never the day on which it is written."""
 
 from __future__ import annotations
 

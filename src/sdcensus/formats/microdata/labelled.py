@@ -18,6 +18,7 @@ from sdcensus.formats.microdata.encoding import (
 from sdcensus.formats.microdata.layout import FilePart, parts_of
 from sdcensus.formats.microdata.shortening import (
     LIMITS,
+    FormatLimits,
     ShortenedPart,
     Shortening,
     plain_text,
@@ -79,70 +80,92 @@ def encoding_of(column: ReleaseColumn, format: MicrodataFormat) -> Encoding | No
     return make(column.codes)
 
 
+class _Shortenings:
+    """Collects what stands in a file in another form."""
+
+    __slots__ = ("_file", "_format", "_language", "listed")
+
+    def __init__(self, file: str, format: MicrodataFormat, language: str) -> None:
+        self._file, self._format, self._language = file, format, language
+        self.listed: list[Shortening] = []
+
+    def note(
+        self, part: ShortenedPart, original: str, shown: str, *, variable: str = "", code: str = ""
+    ) -> None:
+        """Remember a text, if it stands there in another form."""
+        if original == shown:
+            return
+        # Names are the same in the files of all languages.
+        spoken = part not in (ShortenedPart.NAME, ShortenedPart.NO_LABELS)
+        self.listed.append(
+            Shortening(
+                format=self._format,
+                file=self._file,
+                part=part,
+                original=original,
+                shortened=shown,
+                variable=variable,
+                code=code,
+                language=self._language if spoken else "",
+            )
+        )
+
+
 def labelled(
     file: ReleaseFile, part: FilePart, format: MicrodataFormat, language: str
 ) -> LabelledTable:
     """A table with its names and labels in one language, as a format holds them."""
     limits = LIMITS[format]
-    told: list[Shortening] = []
-
-    def tell(
-        place: ShortenedPart,
-        original: str,
-        stands: str,
-        column: str = "",
-        code: str = "",
-        spoken: str = language,
-    ) -> None:
-        if original != stands:
-            told.append(
-                Shortening(
-                    format=format,
-                    file=part.stem,
-                    part=place,
-                    original=original,
-                    shortened=stands,
-                    variable=column,
-                    code=code,
-                    language=spoken,
-                )
-            )
-
-    original_title = file.title.show(language)
-    title = shortened(plain_text(original_title), limits.title, limits.size)
-    tell(ShortenedPart.TITLE, original_title, title)
-    columns = part.table.columns
-    names = variable_names([column.name for column in columns], format)
-    made: list[LabelledColumn] = []
-    for column, name in zip(columns, names, strict=True):
-        tell(ShortenedPart.NAME, column.name, name, column.name, spoken="")
+    changes = _Shortenings(part.stem, format, language)
+    original = file.title.show(language)
+    title = shortened(plain_text(original), limits.title, limits.size)
+    changes.note(ShortenedPart.TITLE, original, title)
+    columns: list[LabelledColumn] = []
+    names = variable_names([column.name for column in part.table.columns], format)
+    for column, name in zip(part.table.columns, names, strict=True):
+        changes.note(ShortenedPart.NAME, column.name, name, variable=column.name)
         original = column.label.show(language)
         label = shortened(plain_text(original), limits.variable_label, limits.size)
-        tell(ShortenedPart.VARIABLE_LABEL, original, label, column.name)
+        changes.note(ShortenedPart.VARIABLE_LABEL, original, label, variable=column.name)
         encoding = encoding_of(column, format)
         labels: tuple[str, ...] = ()
         if encoding is None:
             check_exact(column, format)
-        elif limits.most_labels is not None and len(column.codes) > limits.most_labels:
-            number = str(len(column.codes))
-            tell(ShortenedPart.NO_LABELS, number, "0", column.name, spoken="")
         else:
-            originals = code_labels(column, encoding, language)
-            codes = [code.code for code in column.codes]
-            labels = value_labels([plain_text(text) for text in originals], codes, limits)
-            for code, text, stands in zip(codes, originals, labels, strict=True):
-                if text:
-                    tell(ShortenedPart.VALUE_LABEL, text, stands, column.name, code)
-        made.append(
+            labels = _labels(column, encoding, language, limits, changes)
+        columns.append(
             LabelledColumn(column=column, name=name, encoding=encoding, label=label, labels=labels)
         )
     return LabelledTable(
         title=title,
-        columns=tuple(made),
+        columns=tuple(columns),
         rows=part.table.rows,
         date=file.reference_date,
-        shortenings=tuple(told),
+        shortenings=tuple(changes.listed),
     )
+
+
+def _labels(
+    column: ReleaseColumn,
+    encoding: Encoding,
+    language: str,
+    limits: FormatLimits,
+    changes: _Shortenings,
+) -> tuple[str, ...]:
+    """The labels of a column's codes as a format holds them."""
+    if limits.most_labels is not None and len(column.codes) > limits.most_labels:
+        number = str(len(column.codes))
+        changes.note(ShortenedPart.NO_LABELS, number, "0", variable=column.name)
+        return ()
+    originals = code_labels(column, encoding, language)
+    codes = [code.code for code in column.codes]
+    labels = value_labels([plain_text(text) for text in originals], codes, limits)
+    for code, original, shown in zip(codes, originals, labels, strict=True):
+        if original:
+            changes.note(
+                ShortenedPart.VALUE_LABEL, original, shown, variable=column.name, code=code
+            )
+    return labels
 
 
 def code_labels(column: ReleaseColumn, encoding: Encoding, language: str) -> list[str]:
@@ -151,7 +174,7 @@ def code_labels(column: ReleaseColumn, encoding: Encoding, language: str) -> lis
     for code, value in zip(column.codes, encoding.values, strict=True):
         label = code.label.show(language)
         if str(value) != code.code and code.code and label != code.code:
-            label = f"{code.code} {label}".rstrip()
+            label = f"{code.code} {label}" if label else code.code
         texts.append(label)
     return texts
 
@@ -177,13 +200,14 @@ def format_problems(
         SpecError: A column cannot stand in a format at all.
     """
     parts = parts_of(file, layout)
-    told: dict[Shortening, None] = {}
+    changes: dict[Shortening, None] = {}
     for format in formats:
         if format in LABELLED:
             for part in parts:
                 for language in languages or file.languages or ("",):
-                    told.update(dict.fromkeys(labelled(file, part, format, language).shortenings))
-    return tuple(told)
+                    table = labelled(file, part, format, language)
+                    changes.update(dict.fromkeys(table.shortenings))
+    return tuple(changes)
 
 
 def float_values(

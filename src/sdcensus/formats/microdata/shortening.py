@@ -14,30 +14,13 @@ from sdcensus.model.sentences import sentence
 
 _ELLIPSIS = "…"
 _SPSS_RESERVED = frozenset(
-    ["all", "and", "by", "eq", "ge", "gt", "le", "lt", "ne", "not", "or", "to", "with"]
+    ("all", "and", "by", "eq", "ge", "gt", "le", "lt", "ne", "not", "or", "to", "with")
 )
 _STATA_RESERVED = frozenset(
-    [
-        "_all",
-        "_b",
-        "byte",
-        "_coef",
-        "_cons",
-        "double",
-        "float",
-        "if",
-        "in",
-        "int",
-        "long",
-        "_n",
-        "_pi",
-        "_pred",
-        "_rc",
-        "_skip",
-        "strl",
-        "using",
-        "with",
-    ]
+    (
+        *("byte", "double", "float", "if", "in", "int", "long", "strl", "using", "with"),
+        *("_all", "_b", "_coef", "_cons", "_n", "_pi", "_pred", "_rc", "_skip"),
+    )
 )
 _STATA_TEXT_TYPE = re.compile(r"str[0-9]+")
 
@@ -119,8 +102,11 @@ LIMITS = {
 
 
 def plain_text(text: str) -> str:
-    """A text without signs that labels cannot have: line breaks and such become blanks."""
-    return "".join(" " if unicodedata.category(sign) in ("Cc", "Cs") else sign for sign in text)
+    """A text without signs that labels and xml cannot have: line breaks and such become blanks."""
+    return "".join(
+        " " if unicodedata.category(sign) in ("Cc", "Cs") or sign in "\ufffe\uffff" else sign
+        for sign in text
+    )
 
 
 def shortened(text: str, most: int, size: Callable[[str], int], end: str = _ELLIPSIS) -> str:

@@ -103,17 +103,17 @@ def _distance(counts: Int64, total: int, shares: Floats, ordered: bool, apart: i
         distance = 0.0
         for value in range(counts.size):
             distance += abs(counts[value] / total - shares[value])
-        return distance / 2
+        return float(distance / 2)
     inside, inside_share = counts[:apart].sum(), shares[:apart].sum()
     outside = 0.0
     for value in range(apart, counts.size):
         outside += abs(counts[value] / total - shares[value])
     outside = (outside + abs(inside / total - inside_share)) / 2
     if inside == 0 or apart < 2:
-        return outside
+        return float(outside)
     mine, theirs, distance = 0.0, 0.0, 0.0
     for value in range(apart):
         mine += counts[value] / inside
         theirs += shares[value] / inside_share
         distance += abs(mine - theirs)
-    return max(outside, distance / (apart - 1))
+    return float(max(outside, distance / (apart - 1)))

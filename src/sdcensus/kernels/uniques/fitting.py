@@ -19,7 +19,7 @@ _LONGEST = 1 << 31
 
 
 @compiled
-def _slot(words: UInt64, cell: int, stated: UInt64, size: int) -> int:
+def _slot(words: UInt64, cell: int, stated: UInt64, size: int) -> Any:
     """Where a table keeps a cell by the keys that are stated."""
     mixed = np.uint64(0)
     for word in range(stated.size):
@@ -97,7 +97,7 @@ def fitting_cells(
         For each incomplete cell how many in the population and in the sample fit; and pairs of a
         complete cell of the sample and the place in ``incomplete`` of the cell that it fits.
     """
-    table = np.full(1 << (4 * incomplete.size).bit_length(), -1, dtype=np.int64)
+    table = np.full(1 << (4 * incomplete.size).bit_length(), -1, dtype=np.int32)
     fitting = np.zeros((2, incomplete.size), dtype=np.int64)
     pairs = np.empty((2, complete.size), dtype=np.int64)
     size = _fit(words, absent, complete, incomplete, stated, hidden, table, counts, fitting, pairs)

@@ -29,7 +29,7 @@ _COUNTERS_PER_RECORD = 8
 
 
 @compiled
-def _ones(word: int) -> int:
+def _ones(word: Any) -> Any:
     """How many bits of a word are set."""
     rest = np.uint64(word)
     rest -= (rest >> np.uint64(1)) & np.uint64(0x5555555555555555)
@@ -47,9 +47,9 @@ def _mark(numbers: Integers, bits: Integers) -> None:
 
 
 @compiled
-def _rank(bits: Integers, ranks: Integers) -> int:
+def _rank(bits: Integers, ranks: Integers) -> Any:
     """How many bits are set before each word, and in all."""
-    count = 0
+    count = np.int64(0)
     for word in range(bits.size):
         ranks[word] = count
         if bits[word]:

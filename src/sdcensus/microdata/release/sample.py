@@ -29,7 +29,7 @@ from sdcensus.microdata.holders import holder_rows
 from sdcensus.microdata.method import Draws, FactTable
 from sdcensus.microdata.release.areas import sorted_areas
 from sdcensus.microdata.release.records import Sample
-from sdcensus.microdata.release.weights import file_weights, weight_table
+from sdcensus.microdata.release.weights import file_weights
 from sdcensus.microdata.systematic import drawn_below, order_by_area, places_taken
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.progress import Progress
@@ -107,16 +107,12 @@ def drawn(
             f" {design.unit.plural} for a fraction of {design.design.fraction}. Say a larger one."
         )
     progress("weighing", 0.6)
-    weighed = {
-        entity: file_weights(store, design, plan.making, entity, own)
-        for entity, own in rows.items()
-    }
-    lines = [line for weights in weighed.values() for line in weights.lines]
+    weights = file_weights(store, design, plan.making, rows)
     progress("weighing", 1.0)
     return Sample(
         rows=rows,
-        weights={entity: weights.values for entity, weights in weighed.items()},
-        facts=(_sizes(lists, design), *((weight_table(lines),) if lines else ())),
+        weights=weights.values,
+        facts=(_sizes(lists, design), *weights.facts),
         notes=_notes(design),
     )
 

@@ -1,15 +1,14 @@
-"""Weights of a file, and what they reveal.
+"""Weights of a file: the interval of the sample times the census' own weight for non-response.
 
-A weight is the interval of the sample times the census' own weight for non-response. Such weights
-differ by area, and then name it. So they are tested at every level of areas that the file does not
-tell, among all units of the census, and units are put into classes with one weight each until no
-weight points to an area. Each class gets the mean of its weights, so that totals stay as they are.
+Weights differ by area, and then name it. So they are tested at every level of areas that the file
+does not tell and joined into classes, as ``weight_classes`` says. Each class gets the mean of its
+weights, so that totals stay as they are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -17,9 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError
+from sdcensus.kernels.cells.tabulate import NO_ROW
+from sdcensus.microdata.holders import holder_rows
 from sdcensus.microdata.method import Fact, FactTable
-from sdcensus.microdata.release.areas import NO_AREA, HiddenLevel, hidden_levels, leaves_of
+from sdcensus.microdata.release.areas import hidden_levels, leaves_of
 from sdcensus.microdata.release.records import WEIGHT_DECIMALS
+from sdcensus.microdata.release.weight_classes import AreaTest, coarsened, first_classes
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.release.file_variable import FileDesign
 from sdcensus.model.release.plan import Making
@@ -31,39 +33,56 @@ from sdcensus.store.census_store import CensusStore
 
 Integers = npt.NDArray[Any]
 Int64 = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
 
 #: What ``[make] nonresponse_weight`` says where the census' own weight is not multiplied in.
 NO_WEIGHT = "none"
-#: A weight points to an area if most units that have it lie there, and if it makes the odds of
-#: the area more than so many times what they are without it.
-_ODDS = 3
-HEADINGS = (
-    "unit",
-    "level",
-    "different",
-    "unique",
-    "pointed",
-    "classes",
-    "unique-now",
-    "pointed-now",
-)
+_BEFORE = ("different", "unique", "pointed", "dependence")
+_AFTER = ("classes", "unique-now", "pointed-now", "dependence-now")
+HEADINGS = ("unit", "level", *_BEFORE, *_AFTER)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class FileWeights(Confidential):
-    """The weights of the sampled units of one kind.
+    """The weights of the sampled units.
 
     Attributes:
-        values: In whole numbers of ``10**-WEIGHT_DECIMALS``, in the order of the sampled rows.
-        lines: What weights reveal before and after, by hidden level.
+        values: By kind of unit, in whole numbers of ``10**-WEIGHT_DECIMALS``, in the order of the
+            sampled rows.
+        facts: What weights say of areas before and after, where they differ.
     """
 
-    values: Int64
-    lines: tuple[tuple[Fact, ...], ...] = ()
+    values: Mapping[Entity, Int64]
+    facts: tuple[FactTable, ...] = ()
 
     def __repr__(self) -> str:
         return "<FileWeights: confidential>"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class _Weights(Confidential):
+    """One weight of the census, for all kinds of units that have it.
+
+    Attributes:
+        variable: The weight.
+        different: Its different values, ascending.
+        place: For each unit of each kind the place of its value among them.
+        tests: What they say of areas.
+        classes: For each different value its class.
+    """
+
+    variable: Variable
+    different: Int64
+    place: Mapping[Entity, Int64]
+    tests: Mapping[Entity, tuple[AreaTest, ...]]
+    classes: Int64
+
+    def __repr__(self) -> str:
+        return f"<_Weights {self.variable.name!r}: confidential>"
+
+    @property
+    def number(self) -> int:
+        """How many classes there are."""
+        return int(self.classes.max(initial=0)) + 1
 
 
 def weight_table(lines: Sequence[tuple[Fact, ...]]) -> FactTable:
@@ -78,50 +97,95 @@ def weight_table(lines: Sequence[tuple[Fact, ...]]) -> FactTable:
 
 
 def file_weights(
-    store: CensusStore, design: FileDesign, making: Making, entity: Entity, rows: Int64
+    store: CensusStore, design: FileDesign, making: Making, rows: Mapping[Entity, Int64]
 ) -> FileWeights:
-    """The weights of sampled units, coarsened until they point to no area.
+    """The weights of sampled units, coarsened until they say nothing of areas.
 
     Args:
         store: The census.
         design: What the file tells of areas, and its fraction.
         making: Which weight is multiplied in, and how many classes there are at most.
-        entity: The kind of unit.
-        rows: The sampled units.
+        rows: The sampled units, by kind.
 
     Raises:
         SpecError: The census' weight is missing, 0 or below 0 for some units, or too large.
     """
     interval = 1 / design.design.fraction
-    variable = census_weight(store.schema, making, entity)
-    if variable is None:
-        return FileWeights(np.full(rows.size, told_weight(1, 0, interval), dtype=np.int64))
-    own = np.asarray(store.values(entity, variable)[slice(0, store.rows(entity))])
-    _check(own, variable, entity)
-    different, place = np.unique(own, return_inverse=True)
-    weights = np.array(
-        [told_weight(int(value), variable.decimals, interval) for value in different.tolist()],
-        dtype=np.int64,
-    )
-    tests = _tests(store, design, entity, place)
-    classes = first_classes(np.bincount(place, minlength=different.size), making.weight_classes)
-    classes = without_pointing(classes, tests)
-    number = int(classes.max(initial=0)) + 1
-    exact = weights[place[rows]]
-    values = exact if number == different.size else class_means(exact, classes[place[rows]])
-    before = np.arange(different.size)
-    lines = tuple(
-        (
-            sentence(f"release_sample.lists.{entity.plural}"),
-            test.name,
-            int(different.size),
-            *test.shares(before),
-            number,
-            *test.shares(classes),
+    applied = {entity: census_weight(store.schema, making, entity) for entity in rows}
+    plain = told_weight(1, 0, interval)
+    values = {entity: np.full(own.size, plain, dtype=np.int64) for entity, own in rows.items()}
+    lines: list[tuple[Fact, ...]] = []
+    for weights in _classed(store, design, making, applied):
+        decimals = weights.variable.decimals
+        exact = np.array(
+            [told_weight(value, decimals, interval) for value in weights.different.tolist()],
+            dtype=np.int64,
         )
-        for test in tests
-    )
-    return FileWeights(values, lines if different.size > 1 else ())
+        for entity, place in weights.place.items():
+            own = place[rows[entity]]
+            values[entity] = exact[own]
+            if weights.number < weights.different.size:
+                values[entity] = class_means(exact[own], weights.classes[own])
+            lines += _lines(weights, entity)
+    return FileWeights(values, (weight_table(lines),) if lines else ())
+
+
+def _classed(
+    store: CensusStore,
+    design: FileDesign,
+    making: Making,
+    applied: Mapping[Entity, Variable | None],
+) -> list[_Weights]:
+    """The weights that are used, each with its classes; none where units have no weight."""
+    variables = {variable.name: variable for variable in applied.values() if variable is not None}
+    every = []
+    for variable in variables.values():
+        kinds = [entity for entity, used in applied.items() if used is variable]
+        own = {entity: _checked(store, variable, entity) for entity in kinds}
+        different = np.unique(np.concatenate([*own.values()]))
+        place = {entity: np.searchsorted(different, values) for entity, values in own.items()}
+        tests = {entity: _tests(store, design, entity, at) for entity, at in place.items()}
+        counts = np.bincount(np.concatenate([*place.values()]), minlength=different.size)
+        classes = coarsened(
+            first_classes(counts, making.weight_classes),
+            [test for own_tests in tests.values() for test in own_tests],
+        )
+        every.append(_Weights(variable, different, place, tests, classes))
+    if len(every) > 1 and _say_more_together(store, design, every):
+        return [replace(each, classes=np.zeros_like(each.classes)) for each in every]
+    return every
+
+
+def _say_more_together(store: CensusStore, design: FileDesign, every: Sequence[_Weights]) -> bool:
+    """Whether the weight of a person and that of the household say something of areas together."""
+    persons = next(each for each in every if Entity.PERSON in each.place)
+    households = next(each for each in every if each is not persons)
+    (unit,) = households.place
+    holder = holder_rows(store, Entity.PERSON, unit)
+    above = np.append(households.classes[households.place[unit]] + 1, 0)
+    joint = above[np.where(holder == NO_ROW, above.size - 1, holder)] * persons.number
+    joint += persons.classes[persons.place[Entity.PERSON]]
+    different, place = np.unique(joint, return_inverse=True)
+    tests = _tests(store, design, Entity.PERSON, place)
+    return bool((coarsened(np.arange(different.size), tests) != np.arange(different.size)).any())
+
+
+def _lines(weights: _Weights, entity: Entity) -> list[tuple[Fact, ...]]:
+    before = np.arange(weights.different.size)
+    if before.size < 2:
+        return []
+    name = sentence(f"release_sample.lists.{entity.plural}")
+    return [
+        (
+            name,
+            test.name,
+            int(before.size),
+            *test.measures(before),
+            weights.number,
+            *test.measures(weights.classes),
+        )
+        for test in weights.tests[entity]
+    ]
 
 
 def census_weight(schema: Schema, making: Making, entity: Entity) -> Variable | None:
@@ -151,18 +215,19 @@ def told_weight(value: int, decimals: int, interval: Fraction) -> int:
     """
     scale = interval.denominator * 10**decimals
     weight, rest = divmod(interval.numerator * value * 10**WEIGHT_DECIMALS, scale)
-    up = 2 * rest > scale or (2 * rest == scale and weight % 2 == 1)
-    weight += int(up)
+    if 2 * rest > scale or (2 * rest == scale and weight % 2):
+        weight += 1
     if not 0 < weight <= LARGEST_FIXED_POINT:
         raise SpecError(
             "Weights of the file would be too large or too small to be told with"
             f" {WEIGHT_DECIMALS} decimals. Correct the weights of the census, or say [make]"
             f' nonresponse_weight = "{NO_WEIGHT}".'
         )
-    return weight
+    return int(weight)
 
 
-def _check(values: Integers, variable: Variable, entity: Entity) -> None:
+def _checked(store: CensusStore, variable: Variable, entity: Entity) -> Int64:
+    values = np.asarray(store.values(entity, variable)[slice(0, store.rows(entity))])
     wrong = int(np.count_nonzero(values <= 0))
     if wrong:
         raise SpecError(
@@ -170,6 +235,7 @@ def _check(values: Integers, variable: Variable, entity: Entity) -> None:
             " 0 or negative. Correct the weights and load the census again, name another weight"
             f' ([make] nonresponse_weight = "..."), or say "{NO_WEIGHT}" there.'
         )
+    return values
 
 
 def class_means(weights: Int64, classes: Int64) -> Int64:
@@ -185,112 +251,6 @@ def class_means(weights: Int64, classes: Int64) -> Int64:
         # Sums of Python's own numbers: those of large weights do not fit 64 bits.
         means.append(round(Fraction(sum(members), len(members))) if members else 0)
     return np.array(means, dtype=np.int64)[classes]
-
-
-def first_classes(counts: Int64, most: int) -> Int64:
-    """For each different weight, in ascending order, its class: at most so many, about as large.
-
-    Examples:
-        >>> first_classes(np.array([5, 1, 1, 5]), 2), first_classes(np.array([1, 1]), 10)
-        (array([0, 0, 1, 1]), array([0, 1]))
-    """
-    if counts.size <= most:
-        return np.arange(counts.size)
-    before = np.cumsum(counts) - counts
-    return _numbered(before * max(most, 1) // max(int(counts.sum()), 1))
-
-
-def without_pointing(classes: Int64, tests: Sequence[AreaTest]) -> Int64:
-    """Classes of weights, joined with their neighbours until none points to an area."""
-    while int(classes.max(initial=0)) > 0:
-        pointing = [number for test in tests for number in test.pointing(classes)]
-        if not pointing:
-            break
-        number = min(pointing)
-        sizes = tests[0].sizes(classes)
-        last = sizes.size - 1
-        up = number == 0 or (number < last and sizes[number + 1] < sizes[number - 1])
-        classes = _numbered(np.where(classes == number, number + 1 if up else number - 1, classes))
-    return classes
-
-
-def _numbered(classes: Int64) -> Int64:
-    return np.unique(classes, return_inverse=True)[1].astype(np.int64)
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class AreaTest(Confidential):
-    """How the units of a census with each weight lie in the areas of a hidden level.
-
-    Attributes:
-        name: The level.
-        weight, area, count: Which weight, which area, how many units; the pairs that occur.
-        told: For each area what the file tells of it.
-    """
-
-    name: str
-    weight: Int64
-    area: Int64
-    count: Int64
-    told: Int64
-
-    def __repr__(self) -> str:
-        return f"<AreaTest {self.name!r}: confidential>"
-
-    @classmethod
-    def of(cls, hidden: HiddenLevel, leaves: Int64, place: Int64) -> AreaTest:
-        """The test for a level: the leaf and the place of the weight of every unit."""
-        area = hidden.parts_of(leaves)
-        placed = area != NO_AREA
-        pairs = place[placed].astype(np.int64) * hidden.told.size + area[placed]
-        known, count = np.unique(pairs, return_counts=True)
-        return cls(
-            hidden.level.name,
-            known // hidden.told.size,
-            known % hidden.told.size,
-            count,
-            hidden.told,
-        )
-
-    def sizes(self, classes: Int64) -> Int64:
-        """How many units each class has."""
-        size = int(classes.max(initial=0)) + 1
-        return _sums(classes[self.weight], self.count, size)
-
-    def shares(self, classes: Int64) -> tuple[float, float]:
-        """The share of units whose class names their area, and of those that it points to."""
-        _, count, unique, pointed = self._pairs(classes)
-        total = max(int(count.sum()), 1)
-        return int(count[unique].sum()) / total, int(count[pointed].sum()) / total
-
-    def pointing(self, classes: Int64) -> list[int]:
-        """The classes that point to an area."""
-        number, _, _, pointed = self._pairs(classes)
-        return [int(each) for each in np.unique(number[pointed])]
-
-    def _pairs(
-        self, classes: Int64
-    ) -> tuple[Int64, Int64, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-        areas = self.told.size
-        keys, at = np.unique(classes[self.weight] * areas + self.area, return_inverse=True)
-        count = _sums(at, self.count, keys.size)
-        number, area = keys // areas, keys % areas
-        told = self.told[area]
-        size = int(self.told.max(initial=0)) + 1
-        of_area = _sums(self.area, self.count, areas)[area]
-        of_told = _sums(self.told[self.area], self.count, size)[told]
-        together, at_class = np.unique(number * size + told, return_inverse=True)
-        of_class = _sums(at_class, count, together.size)[at_class]
-        elsewhere, others = of_class - count, of_told - of_area
-        unique = (elsewhere == 0) & (others > 0)
-        pointed = (count > elsewhere) & (count * others > _ODDS * elsewhere * of_area)
-        return number, count, unique, pointed
-
-
-def _sums(places: Integers, counts: Int64, size: int) -> Int64:
-    sums = np.zeros(size, dtype=np.int64)
-    np.add.at(sums, places, counts)
-    return sums
 
 
 def _tests(

@@ -19,6 +19,10 @@ from sdcensus.report.release.tables import measure_text, say
 from sdcensus.report.release.words import facts_line, lead, size_text, verdict_lines
 from sdcensus.report.study.plots import Plot
 
+#: The tables of the study have many columns: on paper they have to stand side by side.
+_STYLE = """.scroll table{font-size:13px}.scroll th,.scroll td{padding:5px 6px}
+@media print{.scroll th,.scroll td{padding:2px 3px}.scroll table{font-size:8.6px}}"""
+
 
 def assessment_page(
     assessment: ReleaseAssessment,
@@ -55,6 +59,7 @@ def assessment_page(
         stamp=say("stamp", language),
         closing=say("closing", language),
         language=language or FIRST,
+        style=_STYLE,
     )
 
 
@@ -182,6 +187,7 @@ def _ladders(assessment: ReleaseAssessment, language: str | None) -> Iterator[st
         yield from _facts(
             tables.ladder_table(assessment, design, language, otherwise=False), language
         )
+        yield from _facts(tables.household_table(assessment, design, language), language)
         other = tables.ladder_table(assessment, design, language, otherwise=True)
         if other.rows:
             yield shell.details(in_language(other.title, language), *_facts(other, language))

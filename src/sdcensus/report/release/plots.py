@@ -58,11 +58,15 @@ def ladder_plot(assessment: ReleaseAssessment, language: str | None) -> Plot | N
     alt = altair_library()
     order, own = key_names([design.ladder for design in designs], language)
     values = [
-        {"key": name, "design": design.name, "uniques": row.population_uniques}
+        {
+            "key": name,
+            "design": design_name(design, language),
+            "uniques": row.population_uniques,
+        }
         for design, names in zip(designs, own, strict=True)
         for name, row in zip(names, design.ladder, strict=True)
     ]
-    names = [design.name for design in designs]
+    names = [design_name(design, language) for design in designs]
     most = max(1.0, 1.06 * max(value["uniques"] for value in values))  # type: ignore[type-var]
     base = alt.Chart(alt.Data(values=values)).encode(x=_keys(order, language))
     legend = alt.Legend(title=None, orient="top", symbolStrokeWidth=2, columns=6)
@@ -78,9 +82,8 @@ def ladder_plot(assessment: ReleaseAssessment, language: str | None) -> Plot | N
     )
     chart = alt.layer(lines, points)
     if assessment.persons:
-        chart = alt.layer(
-            lines, points, _percent_axis(base, most, assessment.persons, language)
-        ).resolve_scale(y="independent")
+        percent = _percent_axis(base, most, assessment.persons, language)
+        chart = alt.layer(chart, percent).resolve_scale(y="independent")
     ends = "; ".join(
         say(
             "chart.end",
@@ -173,12 +176,6 @@ def missing_plot(assessment: ReleaseAssessment, language: str | None) -> Plot | 
     ways = [
         missing_text(way, language) for way in (assessment.missing, other_way(assessment.missing))
     ]
-    largest = max(
-        row.population_uniques
-        for design in designs
-        for row in (*design.ladder, *design.ladder_otherwise)
-    )
-    most = max(1.0, 1.06 * largest)
     panels = []
     for at, design in enumerate(designs[:_MOST_PANELS]):
         order, own = key_names([design.ladder, design.ladder_otherwise], language)
@@ -190,6 +187,7 @@ def missing_plot(assessment: ReleaseAssessment, language: str | None) -> Plot | 
             for name, row in zip(names, ladder, strict=True)
         ]
         title = None if at % _COLUMNS == 0 else ""
+        most = max(1.0, 1.06 * max(int(str(value["uniques"])) for value in values))
         color = alt.Color(
             "way:N",
             sort=ways,

@@ -81,29 +81,22 @@ def result_text(design: DesignResult, language: str | None) -> str:
 
 def designs_table(assessment: ReleaseAssessment, language: str | None) -> FactTable:
     """The designs beside each other, in the order of the plan."""
-    rows: list[list[Fact]] = []
-    for design in assessment.designs:
-        last = design.last
-        rows.append(
-            [
-                design.name,
-                result_text(design, language),
-                in_language(design.fraction, language),
-                geography_text(design, language),
-                recodes_text(design, language),
-                design.households,
-                design.persons,
-                share(design.persons, assessment.persons),
-                None if last is None else last.population_uniques,
-                None if last is None else share(last.population_uniques, last.records),
-                None if last is None else last.expected_matches,
-                None if last is None else share(last.expected_matches, last.records),
-            ]
-        )
+    rows: list[list[Fact]] = [
+        [
+            design.name,
+            result_text(design, language),
+            in_language(design.fraction, language),
+            geography_text(design, language),
+            recodes_text(design, language),
+            design.households,
+            design.persons,
+            share(design.persons, assessment.persons),
+        ]
+        for design in assessment.designs
+    ]
     heads = (
         *("design", "result", "fraction", "geography", "recodes", "households", "persons"),
-        *("share_persons", "population_uniques", "share_population_uniques"),
-        *("expected_matches", "share_matches_records"),
+        "share_persons",
     )
     return fact_table("designs", heads, rows)
 
@@ -143,7 +136,7 @@ def other_way(missing: MissingValues) -> MissingValues:
 
 
 _LADDER = (
-    *("step", "key", "records", "sample_uniques", "confounded", "share_sample_uniques"),
+    *("step", "key", "sample_uniques", "confounded", "share_sample_uniques"),
     *("expected_matches", "share_matches", "population_uniques", "population_confounded"),
     *("share_population_uniques", "share_population", "not_anonymous", "global_risk"),
 )
@@ -153,25 +146,34 @@ _HOUSEHOLDS = ("households", "households_at_risk", "share_households", "share_ho
 def ladder_table(
     assessment: ReleaseAssessment, design: DesignResult, language: str | None, *, otherwise: bool
 ) -> FactTable:
-    """The risk of a design at each step of the ladder."""
+    """The risk of a design at each step of the ladder: the columns of the study's tables."""
     ladder = design.ladder_otherwise if otherwise else design.ladder
     missing = other_way(assessment.missing) if otherwise else assessment.missing
-    households = any(row.households is not None for row in ladder)
-    rows = [_ladder_facts(assessment, row, language, households) for row in ladder]
-    heads = (*_LADDER, *(_HOUSEHOLDS if households else ()))
+    rows = [_ladder_facts(assessment, row, language) for row in ladder]
     note = sentence(f"{AREA}.about.ladder_table", k=assessment.k)
     way = sentence(f"{AREA}.missing.{missing.value}")
     name = "ladder-otherwise" if otherwise else "ladder"
-    return fact_table(name, heads, rows, note=note, design=design.name, missing=way)
+    return fact_table(name, _LADDER, rows, note=note, design=design.name, missing=way)
+
+
+def household_table(
+    assessment: ReleaseAssessment, design: DesignResult, language: str | None
+) -> FactTable:
+    """The risk of households at each step."""
+    rows = [
+        [row.step, row.key.show(language), *_household_facts(row)]
+        for row in design.ladder
+        if row.households is not None
+    ]
+    return fact_table("households", ("step", "key", *_HOUSEHOLDS), rows, design=design.name)
 
 
 def _ladder_facts(
-    assessment: ReleaseAssessment, row: LadderRow, language: str | None, households: bool
+    assessment: ReleaseAssessment, row: LadderRow, language: str | None
 ) -> list[Fact]:
-    facts: list[Fact] = [
+    return [
         row.step,
         row.key.show(language),
-        row.records,
         row.sample_uniques,
         row.sample_uniques_confounded,
         share(row.sample_uniques, row.records),
@@ -184,14 +186,15 @@ def _ladder_facts(
         row.not_anonymous,
         float(row.global_risk),
     ]
-    if households:
-        facts += [
-            row.households,
-            row.households_at_risk,
-            share(row.households_at_risk, row.households),
-            row.household_risk,
-        ]
-    return facts
+
+
+def _household_facts(row: LadderRow) -> list[Fact]:
+    return [
+        row.households,
+        row.households_at_risk,
+        share(row.households_at_risk, row.households),
+        row.household_risk,
+    ]
 
 
 def whole_ladder_table(assessment: ReleaseAssessment, language: str | None) -> FactTable:
@@ -209,11 +212,13 @@ def whole_ladder_table(assessment: ReleaseAssessment, language: str | None) -> F
                 [
                     design.name,
                     missing_text(missing, language),
-                    *_ladder_facts(assessment, row, language, households),
+                    row.records,
+                    *_ladder_facts(assessment, row, language),
+                    *(_household_facts(row) if households else ()),
                 ]
                 for row in ladder
             ]
-    heads = ("design", "missing", *_LADDER, *(_HOUSEHOLDS if households else ()))
+    heads = ("design", "missing", "records", *_LADDER, *(_HOUSEHOLDS if households else ()))
     note = sentence(f"{AREA}.about.ladder_table", k=assessment.k)
     return fact_table("ladders", heads, rows, note=note)
 

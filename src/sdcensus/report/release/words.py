@@ -59,7 +59,9 @@ def verdict_lines(
             value=share_text(verdict.value, language, digits=2),
             accepted=limit_text(verdict.accepted, language),
         )
-        change = in_language(verdict.change, language) if verdict.change else ""
+        change = ""
+        if verdict.change:
+            change = say("would_change", language, change=in_language(verdict.change, language))
         yield f"{words} {change}".rstrip()
     if not design.judged:
         yield say("result.why_not_judged", language)

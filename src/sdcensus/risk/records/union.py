@@ -36,9 +36,11 @@ class ShownFile(Confidential):
         name: What the file is called.
         accepted: The share of its records that its class of users accepts as correct matches.
         rows: The rows of its persons in the census, ascending.
-        levels: The codes in which it tells each key, over the leaves of the census.
-        values: What it tells of each of its persons, by key: positions in the codes of the level,
-            after everything that was done to the records.
+        levels: The codes in which it tells each variable, over the leaves of the census; records
+            of two files are put together by all that they have in common.
+        values: What it tells of each of its persons, by variable: positions in the codes of the
+            level, after everything that was done to the records.
+        keys: The variables that an intruder knows of the persons.
     """
 
     name: str
@@ -46,6 +48,7 @@ class ShownFile(Confidential):
     rows: Int64
     levels: Mapping[str, Level]
     values: Mapping[str, Integers]
+    keys: tuple[str, ...]
 
     def __repr__(self) -> str:
         return f"<ShownFile {self.name!r}: confidential>"
@@ -117,18 +120,19 @@ def union_risk(
     leaves: Mapping[str, Integers],
     files: Sequence[ShownFile],
     *,
+    size: int,
     missing: MissingValues = MissingValues.ADJUST,
 ) -> UnionRisk:
     """What files give away together, and what the last one adds.
 
     Args:
-        leaves: The leaf of every person of the census, by key.
+        leaves: The leaf of every person of the census, by variable that is a key of some file.
         files: The files, the new one last; at least one.
+        size: How many persons the census has.
         missing: How keys that are not stated are counted.
     """
-    size = next(iter(leaves.values())).size
     alone = [_alone(leaves, file, size, missing) for file in files]
-    links = dict(_links(files, size))
+    links = dict(_links(files))
     expected = _together(leaves, files, alone, links, size, missing)
     earlier = {pair: linked for pair, linked in links.items() if len(files) - 1 not in pair}
     before = _together(leaves, files[:-1], alone[:-1], earlier, size, missing)
@@ -183,7 +187,8 @@ def _is_part(file: ShownFile, other: ShownFile) -> bool:
 def _columns(leaves: Mapping[str, Integers], file: ShownFile) -> list[KeyColumn]:
     """The keys of every person as a file tells them, with what it tells of its own."""
     columns = []
-    for name, level in file.levels.items():
+    for name in file.keys:
+        level = file.levels[name]
         values = level.group_array[leaves[name]]
         values[file.rows] = file.values[name]
         columns.append(KeyColumn.of(name, values, level.codes))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sdcensus.microdata.release.large_households import with_moved_ages
-from sdcensus.microdata.release.records import FileRecords, Sample, records_of
+from sdcensus.microdata.release.large_households import ages_moved
+from sdcensus.microdata.release.records import FileRecords, records_of
 from sdcensus.microdata.release.sample import drawn
 from sdcensus.microdata.release.suppression import suppressed
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.release.file_variable import FileDesign
-from sdcensus.model.release.plan import LargeHouseholds, ReleasePlan
+from sdcensus.model.release.plan import LargeHouseholds
 from sdcensus.model.secret import Purpose
 from sdcensus.session.release.opened import OpenRelease
 from sdcensus.session.release.treatments import treated
@@ -24,13 +24,11 @@ class DesignedRecords(Confidential):
 
     Attributes:
         store: The census after the treatments of the plan; the census itself without any.
-        sample: Who is in the file.
         before: What the file would tell without suppression and moved ages.
         records: What it tells.
     """
 
     store: CensusStore
-    sample: Sample
     before: FileRecords
     records: FileRecords
 
@@ -60,13 +58,11 @@ def designed(
     )
     records = before
     if plan.large is LargeHouseholds.PERTURB_AGES and plan.large_above is not None:
-        records = with_moved_ages(records, plan, opened.draws(Purpose.SAMPLE))
-    if plan.suppression is not None and _is_for(plan, design):
-        records = suppressed(records, plan.suppression)
-    return DesignedRecords(store, sample, before, records)
-
-
-def _is_for(plan: ReleasePlan, design: FileDesign) -> bool:
-    assert plan.suppression is not None
-    names = plan.suppression.designs
-    return not names or design.design.name in names
+        records = ages_moved(records, plan, opened.draws(Purpose.SAMPLE))
+    suppression = plan.suppression
+    if suppression is not None and design.design.name in (
+        suppression.designs or (design.design.name,)
+    ):
+        progress("blanking keys", 0.0)
+        records = suppressed(records, suppression)
+    return DesignedRecords(store, before, records)

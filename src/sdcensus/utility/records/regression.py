@@ -61,10 +61,20 @@ class Regressor(Confidential):
         missing = np.array([code.is_missing for code in self.codes], dtype=bool)
         return np.asarray(~missing[self.positions], dtype=bool)
 
-    def columns(self, kept: Mask) -> list[tuple[str, Float64]]:
+    def first_code(self, kept: Mask) -> int:
+        """The position of the first code that is a value and that some of the records have."""
+        present = np.bincount(self.positions[kept], minlength=len(self.codes)) > 0
+        missing = np.array([code.is_missing for code in self.codes], dtype=bool)
+        return int(np.argmax(present & ~missing))
+
+    def columns(self, kept: Mask, reference: int) -> list[tuple[str, Float64]]:
         """The columns of a model for some records, by the names of their coefficients.
 
         A code that none of them has gets no column: nothing could be said about it.
+
+        Args:
+            kept: Which records.
+            reference: The position of the code that the others are compared with.
         """
         positions = self.positions[kept]
         if self.is_number:
@@ -73,8 +83,8 @@ class Regressor(Confidential):
         valid = [at for at, code in enumerate(self.codes) if not code.is_missing]
         return [
             (f"{self.name}={self.codes[at].code}", column)
-            for at in valid[1:]
-            if (column := (positions == at).astype(np.float64)).any()
+            for at in valid
+            if at != reference and (column := (positions == at).astype(np.float64)).any()
         ]
 
 
@@ -98,6 +108,20 @@ class ModelRecords(Confidential):
 
     def __repr__(self) -> str:
         return "<ModelRecords: confidential>"
+
+    @property
+    def complete(self) -> Mask:
+        """Which records count and have a value of everything that explains."""
+        complete = self.kept & (self.weights > 0)
+        for regressor in self.regressors:
+            complete = complete & regressor.stated
+        return complete
+
+    @property
+    def references(self) -> tuple[int, ...]:
+        """For each regressor the code that the others are compared with: the first one."""
+        complete = self.complete
+        return tuple(regressor.first_code(complete) for regressor in self.regressors)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -135,7 +159,12 @@ def interval_overlap(first: Coefficient, second: Coefficient) -> float:
 
 
 def fitted_model(
-    records: ModelRecords, *, logistic: bool, model: str, where: str
+    records: ModelRecords,
+    *,
+    logistic: bool,
+    model: str,
+    where: str,
+    references: Sequence[int] | None = None,
 ) -> tuple[Coefficient, ...]:
     """Fit a model.
 
@@ -144,14 +173,13 @@ def fitted_model(
         logistic: Whether the outcome is 0 and 1.
         model: Its name, for messages.
         where: ``census`` or ``file``, for messages.
+        references: The codes that others are compared with, if those of other records count.
 
     Raises:
         ModelError: The outcome is constant, columns say the same, or nothing can be fitted.
         MissingExtra: The optional part is not installed.
     """
-    kept = records.kept & (records.weights > 0)
-    for regressor in records.regressors:
-        kept = kept & regressor.stated
+    kept = records.complete
     outcome = records.outcome[kept]
     if not outcome.size or float(outcome.min()) == float(outcome.max()):
         what = "no record is left" if not outcome.size else "the outcome is the same for everybody"
@@ -160,8 +188,15 @@ def fitted_model(
             " stated are left out. Choose another outcome, or a wider population."
         )
     columns = [(INTERCEPT, np.ones(outcome.size))]
-    for regressor in records.regressors:
-        columns += regressor.columns(kept)
+    chosen = records.references if references is None else references
+    for regressor, reference in zip(records.regressors, chosen, strict=True):
+        if not regressor.is_number and not (regressor.positions[kept] == reference).any():
+            raise ModelError(
+                f"Model {model!r} cannot be fitted to the {where}: no record has the code"
+                f" {regressor.codes[reference].code!r} of {regressor.name!r}, with which the others"
+                " are compared. Take the variable out of the formula, or name a wider population."
+            )
+        columns += regressor.columns(kept, reference)
     if len(columns) > MOST_COEFFICIENTS:
         raise ModelError(
             f"Model {model!r} would have {len(columns)} coefficients. Name variables with fewer"

@@ -109,9 +109,7 @@ def ratio_estimate(
         return None
     ratio = float((weight * values).sum()) / total
     terms = weight * (values - ratio) / total
-    variance = variance_of_sum(
-        np.bincount(clusters.cluster, weights=terms, minlength=clusters.count), clusters
-    )
+    variance = variance_of_sum(_by_cluster(terms, clusters), clusters)
     drawn = int((weight > 0).sum())
     spread = float((weight * (values - ratio) ** 2).sum()) / total
     one_by_one = (1 - clusters.fraction) * spread / (drawn - 1) if drawn > 1 else 0.0
@@ -137,7 +135,7 @@ def share_estimates(
     if total <= 0:
         return (None,) * len(codes)
     drawn = int((weight > 0).sum())
-    base = np.bincount(clusters.cluster, weights=weight, minlength=clusters.count) / total
+    base = _by_cluster(weight, clusters) / total
     step = max(1, _MOST_SUMS // max(1, clusters.count))
     estimates: list[Estimate | None] = []
     for start in range(0, len(codes), step):
@@ -172,11 +170,14 @@ def _estimate(value: float, variance: float | None, one_by_one: float) -> Estima
 def total_estimate(values: Float64, clusters: Clusters) -> Estimate:
     """The weighted sum of values with its sampling error: how many there are."""
     terms = clusters.weights * values
-    variance = variance_of_sum(
-        np.bincount(clusters.cluster, weights=terms, minlength=clusters.count), clusters
-    )
+    variance = variance_of_sum(_by_cluster(terms, clusters), clusters)
     error = None if variance is None else math.sqrt(variance)
     return Estimate(float(terms.sum()), error, None)
+
+
+def _by_cluster(terms: Float64, clusters: Clusters) -> Float64:
+    sums = np.bincount(clusters.cluster, weights=terms, minlength=clusters.count)
+    return sums.astype(np.float64)
 
 
 def variance_of_sum(terms: Float64, clusters: Clusters) -> float | None:
