@@ -6,7 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from sdcensus.documents.release.document import read_release, release_from_document
 from sdcensus.documents.release.preset_files import preset_text, presets
@@ -18,6 +18,7 @@ from sdcensus.model.release.plan import (
     Design,
     Documentation,
     Extract,
+    IntruderRules,
     LargeHouseholds,
     Layout,
     Making,
@@ -108,8 +109,10 @@ def test_the_sketch_of_the_format_is_read(checked: bool) -> None:
     plan = read(SKETCH, checked=checked)
     assert plan.name == "release"
     assert (plan.store, plan.office) == (Path("folder/census.store"), Path("folder/office"))
-    assert [design.fraction for design in plan.designs] == [Fraction(1, 10), Fraction(1, 5)] + [
-        Fraction(1, 10)
+    assert [design.fraction for design in plan.designs] == [
+        Fraction(1, 10),
+        Fraction(1, 5),
+        Fraction(1, 10),
     ]
     (swap,) = plan.treatments
     assert swap.designs == ("C",)
@@ -249,7 +252,8 @@ def test_what_the_census_does_not_have_is_told_with_its_line(text: str, words: s
 def test_levels_bounds_ends_and_groups_are_one_recode_for_each_variable() -> None:
     plan = read(
         f"{HEAD}{DESIGN}"
-        'recode = { age = "0,5,...,85+", job = "minor", rank = { level = "a", intervals = "0,5+" } }\n'
+        'recode = { age = "0,5,...,85+", job = "minor", rank = { level = "a", intervals = "0,5+"'
+        " } }\n"
         "top_code = { rooms = 8 }\nbottom_code = { rooms = 1 }\n"
         'merge = { faith = { other = [17, "18"], "01" = { codes = ["02", ""], label = "One" } } }\n'
     )
@@ -367,7 +371,7 @@ def plans(draw: Callable[..., object]) -> ReleasePlan:
     ladder = draw(listed)
     chosen = st.lists(st.sampled_from([each.name for each in every]), max_size=2, unique=True)
     groupings = draw(files)
-    plan = draw(
+    return draw(  # type: ignore[return-value]
         st.builds(
             ReleasePlan,
             name=names,
@@ -430,6 +434,17 @@ def plans(draw: Callable[..., object]) -> ReleasePlan:
                 max_size=2,
                 unique_by=lambda survey: survey.name.casefold(),
             ).map(tuple),
+            intruder=st.lists(
+                st.builds(
+                    IntruderRules,
+                    keys=listed,
+                    coverage=st.floats(0.1, 1),
+                    file_errors=st.dictionaries(names, levels, max_size=2),
+                    years=st.integers(-3, 9),
+                    designs=chosen.map(tuple),
+                ),
+                max_size=1,
+            ).map(tuple),
             models=st.lists(
                 st.builds(ModelQuestion, name=words, formula=words, where=words), max_size=1
             ).map(tuple),
@@ -452,9 +467,9 @@ def plans(draw: Callable[..., object]) -> ReleasePlan:
             ),
         )
     )
-    return plan  # type: ignore[return-value]
 
 
+@settings(max_examples=40)
 @given(plans())
 def test_a_plan_that_is_written_reads_back_equal(plan: ReleasePlan) -> None:
     document = parse_toml(Path("folder/other.toml"), release_text(plan, Path("folder")))

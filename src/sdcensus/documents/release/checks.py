@@ -124,6 +124,9 @@ class AgainstCensus:
             (("extract", at, "variables"), extract.variables)
             for at, extract in enumerate(plan.extracts)
         ]
+        lists += [
+            (("intruder", at, "keys"), intruder.keys) for at, intruder in enumerate(plan.intruder)
+        ]
         for path, names in lists:
             for at, name in enumerate(names):
                 yield (*path, at), name
