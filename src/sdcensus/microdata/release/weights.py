@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.kernels.cells.tabulate import NO_ROW
+from sdcensus.kernels.records.weights import held_counts
 from sdcensus.microdata.holders import holder_rows
 from sdcensus.microdata.method import Fact, FactTable
 from sdcensus.microdata.release.areas import hidden_levels, leaves_of
@@ -259,4 +260,11 @@ def _tests(
     leaves = leaves_of(store, entity)
     if leaves is None:
         return ()
-    return tuple(AreaTest.of(hidden, leaves, place) for hidden in hidden_levels(store, design))
+    alike = Fraction(1)
+    if entity is Entity.PERSON and design.unit is not Entity.PERSON:
+        holder = holder_rows(store, entity, design.unit)
+        sizes = held_counts(holder, store.rows(design.unit)).astype(np.int64)
+        alone = int(np.count_nonzero(holder == NO_ROW))
+        alike = Fraction(int((sizes * sizes).sum()) + alone, max(holder.size, 1)) or Fraction(1)
+    hidden_areas = hidden_levels(store, design)
+    return tuple(AreaTest.of(hidden, leaves, place, alike) for hidden in hidden_areas)
