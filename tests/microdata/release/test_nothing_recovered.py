@@ -111,7 +111,8 @@ def permuted(statistic: Callable[[Integers], float], area: Integers) -> float:
     """How far a statistic is from what it is when areas are dealt out at random."""
     draw = np.random.default_rng(1)
     chance = [statistic(draw.permutation(area)) for _ in range(100)]
-    return float((statistic(area) - np.mean(chance)) / max(np.std(chance), 1e-9))
+    spread = max(float(np.std(chance)), 1e-9)
+    return (statistic(area) - float(np.mean(chance))) / spread
 
 
 def neighbours_are_alike(target: Target) -> float:
