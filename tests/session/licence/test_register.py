@@ -167,7 +167,7 @@ def test_a_line_that_was_changed_by_hand_shows(register: LicenceRegister, change
     else:
         content["events"][1:3] = reversed(content["events"][1:3])
     path.write_text(json.dumps(content), encoding="utf-8")
-    with pytest.raises(StoreError, match=r"event 2 .*changed by hand"):
+    with pytest.raises(StoreError, match=r"event 2 or one before it was changed by hand"):
         register.holdings()
 
 

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 app = command_group(
     "Keep the register of who holds which file, in the office folder.",
-    'sdcensus licence apply office --applicant "A. Ruiz" --file puf --project "Youth"',
+    'sdcensus licence apply office --applicant "A. Ruiz" --file f --project X',
     'sdcensus licence decide office 2026-001 --name "Ben Okafor" --grant',
-    'sdcensus licence agree office 2026-001 --signed-by "A. Ruiz" --expires 2028-01-01',
+    'sdcensus licence agree office 2026-001 --signed-by "Ana R" --expires 2028-01-31',
     "sdcensus licence due office",
 )
 
@@ -66,8 +66,8 @@ def _say(holding: Holding, quiet: bool, language: str | None, day: str = "") -> 
 @app.command(
     "apply",
     epilog=examples(
-        'sdcensus licence apply office --applicant "A. Ruiz" --file puf --project "Youth"',
-        "sdcensus licence apply o --applicant IDS --kind organisation --file lf --project X",
+        'sdcensus licence apply office --applicant "A. Ruiz" --file f --project X',
+        "sdcensus licence apply o --applicant ID --kind organisation --file f --project X",
     ),
 )
 def apply(
@@ -153,8 +153,8 @@ def decide(
 @app.command(
     "agree",
     epilog=examples(
-        'sdcensus licence agree office 2026-001 --signed-by "A. Ruiz" --expires 2028-01-01',
-        'sdcensus licence agree office 2026-001 --signed-by "A. Ruiz" --document signed.pdf',
+        'sdcensus licence agree office 2026-001 --signed-by "Ana R" --expires 2028-01-31',
+        'sdcensus licence agree office 2026-001 --signed-by "Ana R" --document signed.pdf',
     ),
 )
 def agree(
@@ -248,7 +248,7 @@ def breach(
     "sanction",
     epilog=examples(
         'sdcensus licence sanction office 2026-001 --kind exclusion --name "Ben Okafor"',
-        'sdcensus licence sanction o 2026-001 --kind suspension --name "B" --until 2027-06-30',
+        "sdcensus licence sanction office 2026-001 --kind suspension --name Ben",
     ),
 )
 def sanction(
