@@ -7,6 +7,7 @@ weights, so that totals stay as they are.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -248,9 +249,10 @@ def class_means(weights: Int64, classes: Int64) -> Int64:
     """
     means = []
     for number in range(int(classes.max(initial=-1)) + 1):
-        members = weights[classes == number].tolist()
+        members, counts = np.unique(weights[classes == number], return_counts=True)
         # Sums of Python's own numbers: those of large weights do not fit 64 bits.
-        means.append(round(Fraction(sum(members), len(members))) if members else 0)
+        total = sum(map(operator.mul, members.tolist(), counts.tolist()))
+        means.append(round(Fraction(total, int(counts.sum()))) if members.size else 0)
     return np.array(means, dtype=np.int64)[classes]
 
 
