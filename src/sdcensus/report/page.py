@@ -77,6 +77,7 @@ def page(
     stamp: str | None,
     closing: str = "",
     language: str = "en",
+    style: str = "",
 ) -> str:
     """A whole page.
 
@@ -89,6 +90,7 @@ def page(
             page, in which no figure may come from true counts.
         closing: The last words, before the version.
         language: Of the text, such as ``"en"``.
+        style: Rules of this page alone.
     """
     head = [
         f'<!doctype html>\n<html lang="{escape(language)}"><head><meta charset="utf-8">',
@@ -98,7 +100,7 @@ def page(
     if stamp is not None:
         head.append('<meta name="robots" content="noindex">')
     running = running_stamp(language) if stamp is not None else ""
-    head.append(f"<title>{escape(title)}</title>\n<style>{_style(running)}</style></head>\n")
+    head.append(f"<title>{escape(title)}</title>\n<style>{_style(running)}{style}</style></head>\n")
     body = ['<body><div class="sheet">\n<main>\n']
     if stamp is not None:
         confidential = escape(speak("assess.page.confidential", language))

@@ -64,7 +64,7 @@ def plan_page(
         speak("derive.plan_title", language, census=census),
         shell.section(
             speak("derive.section.before", language),
-            *(_fact_table(table, language) for table in facts),
+            *(fact_block(table, language) for table in facts),
         ),
         facts=method,
         lead=speak(key, language),
@@ -111,7 +111,8 @@ def _tiles(effects: Effects) -> Html:
     return shell.tiles(shown[:6])
 
 
-def _fact_table(table: FactTable, language: str | None) -> Html:
+def fact_block(table: FactTable, language: str | None) -> Html:
+    """A table of facts with its note; a long one is folded away."""
     words = tables.word_columns(table)
     rows = [[_cell(table, at, row[at], language) for at in range(len(row))] for row in table.rows]
     heads = [in_language(heading, language) for heading in table.headings]
@@ -141,11 +142,11 @@ def _plot(plot: Plot | None, caption: str = "") -> Html:
 def _did(effects: Effects) -> Iterator[str]:
     language = effects.language
     yield effects.summary
-    yield _fact_table(tables.sizes_table(effects), language)
+    yield fact_block(tables.sizes_table(effects), language)
     if effects.figures:
-        yield _fact_table(tables.figures_table(effects), language)
+        yield fact_block(tables.figures_table(effects), language)
     for facts in effects.facts:
-        yield _fact_table(facts, language)
+        yield fact_block(facts, language)
 
 
 def _levels(effects: Effects) -> Iterator[str]:
@@ -155,7 +156,7 @@ def _levels(effects: Effects) -> Iterator[str]:
         return
     yield speak("derive.about.levels", language)
     yield _plot(levels_plot(effects))
-    yield _fact_table(tables.levels_table(effects), language)
+    yield fact_block(tables.levels_table(effects), language)
 
 
 def _small(effects: Effects) -> Iterator[str]:
@@ -165,10 +166,10 @@ def _small(effects: Effects) -> Iterator[str]:
         return
     yield speak("derive.about.small", language)
     yield _plot(small_plot(effects))
-    yield _fact_table(tables.small_table(effects), language)
+    yield fact_block(tables.small_table(effects), language)
     combined = tables.combined_table(effects)
     if combined.rows:
-        yield _fact_table(combined, language)
+        yield fact_block(combined, language)
 
 
 def _tables(effects: Effects) -> Iterator[str]:
@@ -193,13 +194,13 @@ def _tables(effects: Effects) -> Iterator[str]:
 
 def _table(effects: Effects, table: TableEffect) -> Iterator[str]:
     language = effects.language
-    yield _fact_table(tables.stages_table(effects, [table]), language)
+    yield fact_block(tables.stages_table(effects, [table]), language)
     for facts in (
         tables.repeated_table(effects, [table]),
         tables.spread_table(effects, [table]),
     ):
         if facts.rows:
-            yield _fact_table(facts, language)
+            yield fact_block(facts, language)
 
 
 def _associations(effects: Effects) -> Iterator[str]:
@@ -208,7 +209,7 @@ def _associations(effects: Effects) -> Iterator[str]:
         yield speak("derive.about.no_association", language)
         return
     yield speak("derive.about.associations", language)
-    yield _fact_table(tables.associations_table(effects), language)
+    yield fact_block(tables.associations_table(effects), language)
 
 
 def _rules(effects: Effects) -> Iterator[str]:
@@ -221,15 +222,15 @@ def _rules(effects: Effects) -> Iterator[str]:
         yield speak("derive.rules_broken", language, n=broken)
     else:
         yield speak("derive.rules_kept", language)
-    yield _fact_table(tables.rules_table(effects), language)
+    yield fact_block(tables.rules_table(effects), language)
 
 
 def _line(effects: Effects) -> Iterator[str]:
     language = effects.language
     yield speak("derive.about.line", language)
-    yield _fact_table(tables.line_table(effects), language)
+    yield fact_block(tables.line_table(effects), language)
     if effects.settings:
-        yield _fact_table(tables.settings_table(effects), language)
+        yield fact_block(tables.settings_table(effects), language)
 
 
 def _decision(effects: Effects) -> Iterator[str]:

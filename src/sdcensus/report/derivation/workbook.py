@@ -47,9 +47,9 @@ def effects_workbook(effects: Effects) -> bytes:
         for table in every:
             if table.rows:
                 name = speak(f"derive.sheet.{table.name}", language)
-                _facts(book, formats, table, name)
+                facts_sheet(book, formats, table, name)
         for table in effects.facts:
-            _facts(book, formats, table, table.name)
+            facts_sheet(book, formats, table, table.name)
 
     stages = {stage: tables.stage_text(stage, language) for stage in Stage}
     rows = [table.evaluation for table in effects.tables]
@@ -65,7 +65,7 @@ def plan_workbook(facts: Sequence[FactTable], language: str | None) -> bytes:
         sheet = new_sheet(book, formats, speak("derive.sheet.summary", language))
         sheet.write_string(_HEAD_ROW, 0, speak("derive.about.no_plan", language), formats.text)
     for table in facts:
-        _facts(book, formats, table, table.name)
+        facts_sheet(book, formats, table, table.name)
     book.close()
     return buffer.getvalue()
 
@@ -80,7 +80,7 @@ def _summary(book: Any, formats: SheetFormats, effects: Effects) -> None:
         sheet.set_row(row, row_height((text, 110)))
 
 
-def _facts(book: Any, formats: SheetFormats, table: FactTable, name: str) -> None:
+def facts_sheet(book: Any, formats: SheetFormats, table: FactTable, name: str) -> None:
     """A table of facts on a sheet of its own, as numbers."""
     sheet = new_sheet(book, formats, _free_name(book, name))
     language = formats.language
