@@ -112,7 +112,7 @@ border:1px solid var(--soft);border-radius:6px;width:100%}
 .card{border:1px solid var(--line);border-radius:10px;padding:14px 18px;margin:0 0 16px}
 .card h2{border:0;margin:0 0 2px;font-size:19px;overflow-wrap:anywhere}
 .card .class{display:inline-block;background:var(--accent-soft);border-radius:999px;
-padding:1px 11px;font-size:13px}
+padding:1px 11px;font-size:13px;margin:6px 0}
 .card dl{display:grid;grid-template-columns:minmax(7em,max-content) 1fr;gap:4px 16px;margin:10px 0}
 .card dt{color:var(--soft)}.card dd{margin:0;overflow-wrap:anywhere}
 .card ul.papers{display:flex;flex-wrap:wrap;gap:2px 18px;list-style:none;padding:0;margin:8px 0 0}

@@ -206,11 +206,12 @@ def _numbered(rules: list[str]) -> Html:
 # ------------------------------------------------------------------------------ agreements
 
 _AGREEMENT_STYLE = """
-.blanks{display:grid;grid-template-columns:minmax(9em,max-content) 1fr;gap:10px 18px;
+.blanks{display:grid;grid-template-columns:34% 1fr;gap:10px 18px;
 margin:0 0 12px}.blanks dt{color:var(--soft)}
 .blanks dd{margin:0;min-height:1.6em;border-bottom:1px solid var(--soft);overflow-wrap:anywhere;
 white-space:pre-line}
 .signatures{display:grid;grid-template-columns:1fr 1fr;gap:28px;margin-top:40px;break-inside:avoid}
+.signatures .name{min-height:1.5em}
 .signatures p{border-top:1px solid var(--ink);padding-top:4px;margin-top:44px}
 @media(max-width:760px){.blanks{grid-template-columns:1fr;gap:2px}
 .signatures{grid-template-columns:1fr}}
@@ -267,7 +268,7 @@ def _blanks(fields: AgreementFields, names: tuple[str, ...], language: str) -> H
 def _signatures(fields: AgreementFields, language: str) -> Html:
     boxes = "".join(
         f"<div><b>{escape(say(f'agreement.{side}', language))}</b>"
-        f"<div>{escape(name)}</div>"
+        f'<div class="name">{escape(name)}</div>'
         f"<p>{escape(say('agreement.sign', language))}</p></div>"
         for side, name in (("user", fields.person), ("office", fields.for_office))
     )
