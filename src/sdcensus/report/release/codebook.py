@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from html import escape
 
-from sdcensus.model.catalogue import LANGUAGES
 from sdcensus.model.quantities import decimal_text, number_text, share_text
 from sdcensus.model.release.frequencies import (
     CodeFrequency,
@@ -25,13 +24,15 @@ from sdcensus.model.release.release_file import (
     ReleaseTable,
 )
 from sdcensus.model.schema.variable import CodeKind, Entity
-from sdcensus.model.sentences import speak
 from sdcensus.model.spec.headings import entity_text
 from sdcensus.report import page as shell
 from sdcensus.report.page import Html
+from sdcensus.report.release.languages import language_links, pages
 from sdcensus.report.release.removed import removed_table
 from sdcensus.report.release.tables import say
 
+#: What the file of a codebook is called.
+STEM = "codebook"
 #: A variable with more codes may be cut by the end of a printed page; its headings are repeated.
 _SHORT = 14
 _NUMBERS = (ColumnKind.AMOUNT, ColumnKind.WEIGHT)
@@ -71,19 +72,12 @@ def codebook_pages(file: ReleaseFile, languages: Sequence[str] = ()) -> dict[str
         file: The file.
         languages: Those of the file if none is named.
     """
-    chosen = spoken(file, languages)
-    if len(chosen) == 1:
-        return {"codebook.html": codebook_page(file, chosen[0]).encode("utf-8")}
-    return {
-        f"codebook.{language}.html": codebook_page(file, language, others=chosen).encode("utf-8")
-        for language in chosen
-    }
-
-
-def spoken(file: ReleaseFile, languages: Sequence[str] = ()) -> list[str]:
-    """The languages of papers: those that are asked for and that the product speaks."""
-    wanted = dict.fromkeys(languages or file.languages)
-    return [language for language in wanted if language in LANGUAGES] or [LANGUAGES[0]]
+    return pages(
+        STEM,
+        ".html",
+        languages or file.languages,
+        lambda language, others: codebook_page(file, language, others=others),
+    )
 
 
 def codebook_page(file: ReleaseFile, language: str, *, others: Sequence[str] = ()) -> str:
@@ -116,7 +110,7 @@ def codebook_page(file: ReleaseFile, language: str, *, others: Sequence[str] = (
     ]
     return shell.page(
         say("codebook.title", language, title=file.title.show(language) or file.name),
-        _other_languages(others, language),
+        language_links(STEM, others, language),
         shell.contents(*sections, language=language),
         *(shell.section(title, *inside) for title, inside in sections.items()),
         facts=" · ".join(fact for fact in facts if fact),
@@ -133,17 +127,6 @@ def _units(table: ReleaseTable, language: str) -> str:
 
 def _all(table: ReleaseTable) -> range:
     return range(len(table.columns))
-
-
-def _other_languages(others: Sequence[str], language: str) -> Html:
-    links = "".join(
-        f'<li><a href="codebook.{escape(other)}.html" hreflang="{escape(other)}"'
-        f' lang="{escape(other)}">{escape(speak("language.name", other))}</a></li>'
-        for other in others
-        if other != language
-    )
-    words = escape(say("codebook.languages", language))
-    return Html(f'<nav aria-label="{words}"><ul>{links}</ul></nav>\n' if links else "")
 
 
 # ------------------------------------------------------------------------------ the file

@@ -8,7 +8,7 @@ a new paragraph, a line that begins with ``#`` is a heading, one that begins wit
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -19,8 +19,11 @@ from sdcensus.model.release.release_file import ReleaseFile
 from sdcensus.model.text import Text
 from sdcensus.report import page as shell
 from sdcensus.report.page import Html
+from sdcensus.report.release.languages import language_links
 from sdcensus.report.release.tables import AREA, say
 
+#: What the files of the terms are called.
+STEM = "terms"
 _GAP = re.compile(r"\{(\w*)\}")
 
 
@@ -146,13 +149,18 @@ def _filled(template: str, fields: TermsFields, language: str) -> str:
 
 
 def terms_page(
-    about: ReleaseFile | TermsFields, language: str = "en", *, template: str | None = None
+    about: ReleaseFile | TermsFields,
+    language: str = "en",
+    *,
+    template: str | None = None,
+    others: Sequence[str] = (),
 ) -> str:
     """The terms of use as a page."""
     fields = about if isinstance(about, TermsFields) else TermsFields.of(about)
     text = terms(fields, language, template=template)
     return shell.page(
         say("terms.page_title", language, title=fields.title.show(language)),
+        language_links(STEM, others, language),
         *_blocks(text),
         facts=" · ".join(
             part
