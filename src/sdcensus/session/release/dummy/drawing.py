@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -32,8 +31,8 @@ from sdcensus.model.release.structure import PublicStructure
 from sdcensus.model.schema.encoding import NO_VALUE, whole_number
 from sdcensus.model.schema.variable import Code, Entity
 from sdcensus.model.text import Text
+from sdcensus.session.release.dummy.margins import PublishedMargins
 from sdcensus.session.release.harmonisation import harmonised
-from sdcensus.session.release.margins import PublishedMargins
 
 Int64 = npt.NDArray[np.int64]
 UInt64 = npt.NDArray[np.uint64]
@@ -119,9 +118,7 @@ class _Households:
 
 
 class _Drawing:
-    def __init__(
-        self, structure: PublicStructure, margins: PublishedMargins, draws: Draws
-    ) -> None:
+    def __init__(self, structure: PublicStructure, margins: PublishedMargins, draws: Draws) -> None:
         self.structure, self.margins, self.draws = structure, margins, draws
         self.names = FreeNames(structure.variables)
         self.number = {variable.name: at for at, variable in enumerate(structure.variables, 1)}
