@@ -8,7 +8,7 @@ censuses with equal published values give the same dummy file, to the byte.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,7 @@ from sdcensus.microdata.release.file_columns import (
     weight_column,
 )
 from sdcensus.microdata.release.weights import told_weight
-from sdcensus.model.published.table import PublishedTable
+from sdcensus.model.published.table import AnyTable
 from sdcensus.model.release.file_variable import FileVariable
 from sdcensus.model.release.harmonisation import Harmonisation
 from sdcensus.model.release.release_file import ReleaseColumn, ReleaseFile, ReleaseTable
@@ -52,7 +52,7 @@ _SIZES, _FLAGS, _WITHIN_CLASS = 0, 1 << 16, 1 << 17
 
 def dummy_file(
     structure: PublicStructure,
-    tables: Sequence[PublishedTable],
+    tables: Sequence[AnyTable],
     *,
     records: int = RECORDS,
     harmonisation: Harmonisation | None = None,
@@ -284,8 +284,3 @@ def _bounds(code: Code) -> tuple[int, int]:
     if code.upper is not None:
         return low, max(1, code.upper - low + 1)
     return low, max(1, abs(low))
-
-
-def without_persons(structure: PublicStructure) -> PublicStructure:
-    """The same structure of households alone."""
-    return replace(structure, persons=False, variables=structure.of(Entity.HOUSEHOLD))

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.model.published.table import PublishedTable, Table
+from sdcensus.model.published.table import AnyTable, Table
 from sdcensus.model.release.file_variable import FileVariable
 from sdcensus.model.schema.variable import Entity, Variable
 from sdcensus.model.spec.axis import Axis
@@ -36,9 +36,9 @@ class PublishedMargins:
         tables: The tables, as anybody can read them.
     """
 
-    def __init__(self, tables: Sequence[PublishedTable]) -> None:
+    def __init__(self, tables: Sequence[AnyTable]) -> None:
         # Sorted by what they say, so that names of files and their order are no matter.
-        dense = [table.table.dense for table in tables if table.table.dense is not None]
+        dense = [table.dense for table in tables if table.dense is not None]
         keyed = sorted(((_digest(table), table) for table in dense), key=lambda pair: pair[0])
         self._tables = [table for _, table in dict(keyed).items()]
         self._digests = [digest for digest, _ in dict(keyed).items()]
