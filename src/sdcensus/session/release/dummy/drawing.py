@@ -46,6 +46,8 @@ _LARGEST = 20
 _MEAN_SIZE = (3, 1)
 #: Amounts without published classes lie below this.
 _LARGEST_AMOUNT = 10_000
+#: Numbers that no class reaches unless it has no end.
+_FARTHEST = 10**12
 #: What draws are for, besides the variables.
 _SIZES, _FLAGS, _WITHIN_CLASS = 0, 1 << 16, 1 << 17
 
@@ -279,8 +281,14 @@ def _codes_of_sizes(sizes: Int64, numbers: Int64) -> Int64:
 
 
 def _bounds(code: Code) -> tuple[int, int]:
-    """The lowest number of a class, and how many there are; open classes are as wide as high."""
-    low = 0 if code.is_missing or code.lower is None else code.lower
-    if code.upper is not None:
-        return low, max(1, code.upper - low + 1)
-    return low, max(1, abs(low))
+    """The lowest number of a class, and how many there are; classes without an end get one."""
+    if code.is_missing or code.lower is None:
+        return 0, 1
+    low, high = code.lower, code.upper
+    if low < -_FARTHEST and high is None:  # any number
+        return 0, _LARGEST_AMOUNT
+    if low < -_FARTHEST:  # everything below a number
+        low = min(0, (high or 0) - _LARGEST_AMOUNT)
+    if high is None or high > _FARTHEST:  # a number and all above: once more as high
+        high = low + max(1, abs(low)) - 1
+    return low, max(1, high - low + 1)
