@@ -38,7 +38,7 @@ from sdcensus.session.release.measures import (
 )
 from sdcensus.session.release.opened import OpenRelease
 from sdcensus.session.release.proposal import write_proposal
-from sdcensus.session.release.utility import measured_utility
+from sdcensus.session.release.utility.measurement import measured_utility
 from sdcensus.session.release.verdict import judged_step, verdicts
 
 #: SUDA and models look at every record several times: of larger files they are left out.
