@@ -51,6 +51,7 @@ def design_of(plan: ReleasePlan, store: CensusStore, name: str = "A") -> FileDes
     return file_design(plan, plan.design(name), store.schema)
 
 
+PRAM = {"variables": ["sex"], "stay": ["0.8"]}
 SWAP = "random-swap rate=0.2 members=sex within=anywhere"
 
 
@@ -60,13 +61,16 @@ def test_methods_are_applied_in_order_as_a_derived_store_would_be(
     plan = plan_of(
         store,
         tmp_path / "office",
-        treatments=(Treatment(method=SWAP, designs=("C",)), Treatment(method="pram variables=sex")),
+        treatments=(
+            Treatment(method=SWAP, designs=("C",)),
+            Treatment(method="pram variables=sex stay=0.8"),
+        ),
     )
     with_areas = treated(store, plan, design_of(plan, store, "C"), SECRET)
     without = treated(store, plan, design_of(plan, store), SECRET)
     swap = {"rate": 0.2, "members": ["sex"], "within": "anywhere"}
     derive(hamlet.store, tmp_path / "1", "random-swap", swap, secret=SECRET)
-    derive(tmp_path / "1", tmp_path / "2", "pram", {"variables": ["sex"]}, secret=SECRET)
+    derive(tmp_path / "1", tmp_path / "2", "pram", PRAM, secret=SECRET)
     written = CensusStore.open(tmp_path / "2")
     for entity in (P, H):
         for name in written.manifest.columns[entity]:

@@ -31,11 +31,11 @@ def _distance(points: Int64, record: int, centre: Int64) -> int:
 
 @compiled
 def _farthest(points: Int64, left: Int64, number: int, centre: Int64) -> int:
-    best, most = left[0], np.int64(-1)
+    best, most = int(left[0]), -1
     for at in range(number):
         distance = _distance(points, left[at], centre)
         if distance > most:
-            best, most = left[at], distance
+            best, most = int(left[at]), distance
     return best
 
 
