@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -40,12 +40,30 @@ class Plain:
     cells: dict[Key, tuple[int, int, Fraction, Fraction]]
 
 
-def plain_uniques(population: Sequence[Key], sample: Sequence[Key], k: int) -> Plain:
-    """SU, PU, K, E, R with records that state not all keys."""
+def has_gaps(cell: Key) -> bool:
+    """Whether a key is missing, of a record or of a member of a household."""
+    return any(value == MISSING or (isinstance(value, tuple) and has_gaps(value)) for value in cell)
+
+
+def may_be(gap: Key, cell: Key) -> bool:
+    """Whether a record that does not state everything may be one that does."""
+    return all(
+        not isinstance(value, NotApplicable) if wanted == MISSING else value == wanted
+        for value, wanted in zip(cell, gap, strict=True)
+    )
+
+
+def plain_uniques(
+    population: Sequence[Key],
+    sample: Sequence[Key],
+    k: int,
+    may_be: Callable[[Key, Key], bool] = may_be,
+) -> Plain:
+    """SU, PU, K, E, R with records that do not state all keys."""
     big, small = Counter(population), Counter(sample)
-    complete = [cell for cell in big if MISSING not in cell]
-    gaps = [cell for cell in small if MISSING in cell]
-    fits = {gap: [cell for cell in complete if _fits(cell, gap)] for gap in gaps}
+    complete = [cell for cell in big if not has_gaps(cell)]
+    gaps = [cell for cell in small if has_gaps(cell)]
+    fits = {gap: [cell for cell in complete if may_be(gap, cell)] for gap in gaps}
     stars: dict[Key, tuple[Fraction, Fraction]] = {}
     for gap in gaps:
         stars[gap] = (
@@ -53,7 +71,7 @@ def plain_uniques(population: Sequence[Key], sample: Sequence[Key], k: int) -> P
             Fraction(big[gap] + sum(big[cell] for cell in fits[gap])),
         )
     for cell in small:
-        if MISSING in cell:
+        if has_gaps(cell):
             continue
         share = Fraction(0)
         for gap in gaps:
@@ -61,8 +79,8 @@ def plain_uniques(population: Sequence[Key], sample: Sequence[Key], k: int) -> P
             if cell in fits[gap] and total:
                 share += Fraction(small[cell] * small[gap], total)
         stars[cell] = (small[cell] + share, big[cell] + share)
-    alone = [cell for cell in small if (stars[cell][0] if MISSING in cell else small[cell]) == 1]
-    lonely = [cell for cell in small if (stars[cell][1] if MISSING in cell else big[cell]) == 1]
+    alone = [cell for cell in small if (stars[cell][0] if has_gaps(cell) else small[cell]) == 1]
+    lonely = [cell for cell in small if (stars[cell][1] if has_gaps(cell) else big[cell]) == 1]
     return Plain(
         sample_uniques=len(alone),
         sample_uniques_confounded=sum(stars[cell][0] > 1 for cell in alone),
@@ -72,13 +90,6 @@ def plain_uniques(population: Sequence[Key], sample: Sequence[Key], k: int) -> P
         expected_matches=sum((1 / stars[cell][1] for cell in alone), Fraction(0)),
         global_risk=sum((small[cell] / stars[cell][1] for cell in small), Fraction(0)),
         cells={cell: (small[cell], big[cell], *stars[cell]) for cell in small},
-    )
-
-
-def _fits(cell: Key, gap: Key) -> bool:
-    return all(
-        not isinstance(value, NotApplicable) if wanted == MISSING else value == wanted
-        for value, wanted in zip(cell, gap, strict=True)
     )
 
 

@@ -73,6 +73,8 @@ def test_all_minimal_sets_are_found(
     for key in range(keys):
         part = sum(math.factorial(keys - len(each)) for own in sets for each in own if key in each)
         assert result.contributions[key] == pytest.approx(part / total if total else 0)
+        only = [own for own in sets if own and all(key in each for each in own)]
+        assert result.needed[key] == pytest.approx(len(only) / max(result.uniques, 1))
 
 
 @settings(max_examples=100, deadline=None)

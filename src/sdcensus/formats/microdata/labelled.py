@@ -174,7 +174,7 @@ def code_labels(column: ReleaseColumn, encoding: Encoding, language: str) -> lis
     for code, value in zip(column.codes, encoding.values, strict=True):
         label = code.label.show(language)
         if str(value) != code.code and code.code and label != code.code:
-            label = f"{code.code} {label}".rstrip()
+            label = f"{code.code} {label}" if label else code.code
         texts.append(label)
     return texts
 

@@ -207,11 +207,12 @@ def _texts(values: Any, variable: str, format: MicrodataFormat, beside: _Beside)
     codes = beside.codes.get(variable)
     if codes is None:
         line = beside.variables.get(variable, {"decimals": "0"})
-        floats = [np.nan if value is None else float(value) for value in values]
-        return _number_texts(floats, int(line["decimals"]))
+        return _number_texts(np.array(values, dtype=np.float64), int(line["decimals"]))
     by_word = {line[format.value]: line["code"] for line in codes}
-    words = [_word(value, format) for value in values]
-    return pa.array([by_word.get(word, word) for word in words], pa.string())
+    # Few different values, many records: each value is turned into its code once.
+    words = {value: _word(value, format) for value in set(values)}
+    texts = {value: by_word.get(word, word) for value, word in words.items()}
+    return pa.array([texts[value] for value in values], pa.string())
 
 
 def _word(value: Any, format: MicrodataFormat) -> str:

@@ -17,8 +17,10 @@ _SPSS_RESERVED = frozenset(
     ("all", "and", "by", "eq", "ge", "gt", "le", "lt", "ne", "not", "or", "to", "with")
 )
 _STATA_RESERVED = frozenset(
-    ("byte", "double", "float", "if", "in", "int", "long", "strl", "using", "with")
-    + ("_all", "_b", "_coef", "_cons", "_n", "_pi", "_pred", "_rc", "_skip")
+    (
+        *("byte", "double", "float", "if", "in", "int", "long", "strl", "using", "with"),
+        *("_all", "_b", "_coef", "_cons", "_n", "_pi", "_pred", "_rc", "_skip"),
+    )
 )
 _STATA_TEXT_TYPE = re.compile(r"str[0-9]+")
 

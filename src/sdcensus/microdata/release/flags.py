@@ -11,14 +11,14 @@ import numpy.typing as npt
 from sdcensus.errors import Refused, SpecError, unknown
 from sdcensus.kernels.cells.tabulate import NO_ROW
 from sdcensus.microdata.holders import holder_rows
+from sdcensus.microdata.release.file_columns import flag_column
 from sdcensus.microdata.release.records import FileRecords
 from sdcensus.model.published.provenance import lineage_text
 from sdcensus.model.published.record_changes import RecordChange, record_changes
 from sdcensus.model.release.file_variable import FileVariable
 from sdcensus.model.release.plan import ReleasePlan
-from sdcensus.model.release.release_file import ColumnKind, ReleaseColumn
-from sdcensus.model.schema.variable import Code, Entity
-from sdcensus.model.text import Text
+from sdcensus.model.release.release_file import ReleaseColumn
+from sdcensus.model.schema.variable import Entity
 from sdcensus.store.manifest import imputed_column
 
 Integers = npt.NDArray[Any]
@@ -70,13 +70,4 @@ def _flag(
     flags = np.append(store.raw(source.entity, imputed_column(source.name)) != 0, False)
     rows = holder_rows(store, variable.entity, source.entity)[records.sample.rows[variable.entity]]
     own = flags[np.where(rows == NO_ROW, flags.size - 1, rows)]
-    return ReleaseColumn(
-        name=names(f"{variable.name}_imputed"),
-        kind=ColumnKind.IMPUTATION_FLAG,
-        label=Text.named("release_sample.flag").filled(label=source.label or source.name),
-        values=own[order].astype(np.uint8),
-        codes=(
-            Code("0", Text.named("release_sample.not_imputed")),
-            Code("1", Text.named("release_sample.imputed")),
-        ),
-    )
+    return flag_column(variable, own[order], names)

@@ -17,15 +17,20 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.microdata.method import Draws
+from sdcensus.microdata.release.file_columns import (
+    FreeNames,
+    number_columns,
+    variable_column,
+    weight_column,
+)
 from sdcensus.microdata.release.flags import flag_columns
-from sdcensus.microdata.release.records import NO_HOLDER, WEIGHT_DECIMALS, FileRecords
+from sdcensus.microdata.release.records import NO_HOLDER, FileRecords
 from sdcensus.microdata.release.sample import release_counter
 from sdcensus.microdata.release.words import (
     census_texts,
     citation,
     languages_of,
     public_notes,
-    recode_words,
     removed_words,
     sampling_words,
 )
@@ -33,15 +38,8 @@ from sdcensus.microdata.systematic import order_by_area
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.release.file_variable import FileVariable
 from sdcensus.model.release.plan import ReleasePlan
-from sdcensus.model.release.release_file import (
-    ColumnKind,
-    ReleaseColumn,
-    ReleaseFile,
-    ReleaseTable,
-)
-from sdcensus.model.schema.encoding import NO_VALUE
+from sdcensus.model.release.release_file import ReleaseColumn, ReleaseFile, ReleaseTable
 from sdcensus.model.schema.variable import Entity
-from sdcensus.model.text import Text
 
 Integers = npt.NDArray[Any]
 Int64 = npt.NDArray[np.int64]
@@ -69,7 +67,7 @@ def published(records: FileRecords, plan: ReleasePlan, draws: Draws, copy: str =
     schema = records.store.schema
     counter = release_counter(f"{plan.name}{_SEPARATOR}{copy}")
     orders = _orders(records, plan, draws, counter)
-    names = _FreeNames(records)
+    names = FreeNames(records.design.variables)
     tables = tuple(
         ReleaseTable(entity=entity, columns=_columns(records, plan, entity, orders, names))
         for entity in (Entity.HOUSEHOLD, Entity.PERSON)
@@ -174,20 +172,6 @@ def _numbers_within(households: Int64) -> Int64:
     return numbers
 
 
-class _FreeNames:
-    """Names for columns that are ours: of no variable, however it is written."""
-
-    def __init__(self, records: FileRecords) -> None:
-        self._taken = {variable.name.casefold() for variable in records.design.variables}
-
-    def __call__(self, wanted: str) -> str:
-        """The name, or the name with a number where a variable has it."""
-        name, number = wanted, 2
-        while name.casefold() in self._taken:
-            name, number = f"{wanted}_{number}", number + 1
-        return name
-
-
 def _columns(
     records: FileRecords,
     plan: ReleasePlan,
@@ -196,68 +180,13 @@ def _columns(
     names: Callable[[str], str],
 ) -> tuple[ReleaseColumn, ...]:
     order = orders.rows[entity]
-    columns = _number_columns(entity, orders, names)
+    columns = number_columns(entity, orders.numbers[entity], orders.households, names)
     columns += [_told(records, variable, order) for variable in records.design.of(entity)]
     columns += flag_columns(records, plan, entity, order, names)
-    columns.append(
-        ReleaseColumn(
-            name=names("weight"),
-            kind=ColumnKind.WEIGHT,
-            label=Text.named("release_sample.weight"),
-            values=records.sample.weights[entity][order],
-            decimals=WEIGHT_DECIMALS,
-        )
-    )
+    columns.append(weight_column(records.sample.weights[entity][order], names))
     return tuple(columns)
 
 
-def _number_columns(
-    entity: Entity, orders: _Orders, names: Callable[[str], str]
-) -> list[ReleaseColumn]:
-    def numbers(name: str, words: str, values: Int64) -> ReleaseColumn:
-        absent = values == 0
-        return ReleaseColumn(
-            name=names(name),
-            kind=ColumnKind.NUMBER_OF_UNIT,
-            label=Text.named(f"release_sample.{words}"),
-            values=values,
-            absent=absent if absent.any() else None,
-        )
-
-    own = orders.numbers[entity]
-    if entity is Entity.HOUSEHOLD:
-        return [numbers("household_number", "household_number", own)]
-    if orders.households is None:
-        return [numbers("person_number", "person_number", own)]
-    return [
-        numbers("person_number", "member_number", own),
-        numbers("household_number", "household_number", orders.households),
-    ]
-
-
 def _told(records: FileRecords, variable: FileVariable, order: Int64) -> ReleaseColumn:
-    source = variable.source
-    if variable.amounts:
-        values = records.amounts[variable.name][order]
-        absent = values == NO_VALUE
-        return ReleaseColumn(
-            name=variable.name,
-            kind=ColumnKind.AMOUNT,
-            label=source.label or Text.of(source.name),
-            description=source.description,
-            values=np.where(absent, 0, values),
-            decimals=source.decimals,
-            absent=absent if absent.any() else None,
-            unit=source.unit,
-            recoded=recode_words(variable),
-        )
-    return ReleaseColumn(
-        name=variable.name,
-        kind=ColumnKind.CODES,
-        label=source.label or Text.of(source.name),
-        description=source.description,
-        values=records.codes[variable.name][order],
-        codes=variable.level.codes,
-        unit=source.unit,
-        recoded=recode_words(variable),
-    )
+    values = records.amounts if variable.amounts else records.codes
+    return variable_column(variable, values[variable.name][order])

@@ -20,7 +20,8 @@ from sdcensus.report.release.words import facts_line, lead, size_text, verdict_l
 from sdcensus.report.study.plots import Plot
 
 #: The tables of the study have many columns: on paper they have to stand side by side.
-_STYLE = "@media print{.scroll th,.scroll td{padding:2px 3px}.scroll table{font-size:8.6px}}"
+_STYLE = """.scroll table{font-size:13px}.scroll th,.scroll td{padding:5px 6px}
+@media print{.scroll th,.scroll td{padding:2px 3px}.scroll table{font-size:8.6px}}"""
 
 
 def assessment_page(

@@ -37,15 +37,15 @@ _NUMBERS = (ColumnKind.AMOUNT, ColumnKind.WEIGHT)
 
 STYLE = """
 .variable{border-top:1px solid var(--line);padding-top:4px;margin:0 0 22px}
-.variable h3{font-size:15px;margin:8px 0 2px;overflow-wrap:anywhere}
+h2+.variable,.variable.about{border-top:0}.variable h3{font-size:15px;margin:8px 0 2px;overflow-wrap:anywhere}
 .variable h3 code{font-size:15px;font-weight:700}
 .variable .kind{color:var(--soft);margin:0 0 6px}
 .variable dl{display:grid;grid-template-columns:max-content 1fr;gap:2px 14px;margin:0 0 8px}
 .variable dt{color:var(--soft)}.variable dd{margin:0;overflow-wrap:anywhere}
 table.codes{table-layout:fixed}
 table.codes th,table.codes td{white-space:normal;vertical-align:top;overflow-wrap:anywhere}
-table.codes col.code{width:13%}table.codes col.number{width:12%}table.codes col.share{width:9%}
-table.codes col.bar{width:14%}
+table.codes col.code{width:13%}table.codes col.number{width:13%}table.codes col.share{width:9%}
+table.codes thead th{overflow-wrap:normal}table.codes col.bar{width:14%}
 table.codes .bar i{display:block;height:9px;margin-top:6px;background:var(--weak);min-width:1px}
 tr.missing th,tr.missing td{color:var(--soft)}
 .variables td,.variables th{overflow-wrap:anywhere}
@@ -167,7 +167,7 @@ def _about(file: ReleaseFile, language: str) -> Iterator[str]:
         for name, text in told.items()
         if text
     )
-    yield Html(f'<div class="variable"><dl>{pairs}</dl></div>\n' if pairs else "")
+    yield Html(f'<div class="variable about"><dl>{pairs}</dl></div>\n' if pairs else "")
     yield shell.paragraph(say("codebook.counted", language), soft=True)
 
 

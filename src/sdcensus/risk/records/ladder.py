@@ -8,7 +8,7 @@ pattern of missing keys that the file holds: time grows with patterns times comb
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -16,24 +16,18 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError
-from sdcensus.kernels.uniques.fitting import fitting_cells
-from sdcensus.kernels.uniques.numbering import counted, refined
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.release.plan import MissingValues
-from sdcensus.model.schema.variable import CodeKind
+from sdcensus.risk.records.combinations import combinations, steps_of
 from sdcensus.risk.records.household import HouseholdRisk, Members
 from sdcensus.risk.records.key_column import KeyColumn
-from sdcensus.risk.records.uniques import Fit, SampledCells, Uniques, sampled_cells, uniques_of
+from sdcensus.risk.records.uniques import Uniques, uniques_of
 
 Integers = npt.NDArray[Any]
 Int64 = npt.NDArray[np.int64]
-UInt64 = npt.NDArray[np.uint64]
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
-
-#: A bit for each key of a pattern of missing values.
-_MOST_KEYS = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -123,7 +117,7 @@ def ladder_risk(
     rows = np.flatnonzero(sampled)
     members = None if households is None else Members.of(np.asarray(households)[rows])
     steps = []
-    for place, step in enumerate(_walk(columns, sampled, missing)):
+    for place, step in enumerate(steps_of(columns, sampled, missing)):
         cells = step.adjusted()
         uniques = uniques_of(cells, population=sampled.size, k=k)
         risk = None
@@ -150,147 +144,11 @@ def record_risk(
         missing: As for ``ladder_risk``.
     """
     rows = np.flatnonzero(sampled)
-    last = None
-    for step in _walk(columns, sampled, missing):
-        last = step
-    if last is None:  # nobody knows anything: everybody may be anybody
-        everybody, file = np.full(rows.size, float(sampled.size)), np.full(rows.size, rows.size)
-        return RecordRisk(
-            rows=rows,
-            population_matches=everybody,
-            sample_matches=file.astype(np.float64),
-            sample_unique=np.full(rows.size, rows.size == 1),
-        )
-    cells, places = last.adjusted(), last.places(rows)
+    whole = combinations(columns, sampled, missing)
+    cells, places = whole.adjusted(), whole.places(rows)
     return RecordRisk(
         rows=rows,
         population_matches=cells.population_matches[places],
         sample_matches=cells.sample_matches[places],
         sample_unique=cells.alone[places],
     )
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class _Step(Confidential):
-    """The combinations of the first keys.
-
-    Attributes:
-        numbers: The combination of each record of the census.
-        counts: By combination how many there are in the census (row 0) and the file (row 1).
-        words: By combination the codes of its keys, packed into words.
-        masks: For each key the bits that hold it in the words.
-        hidden: By combination a bit for each key that is missing.
-        absent: By combination a bit for each key that is not applicable.
-    """
-
-    numbers: Int64
-    counts: Int64
-    words: UInt64
-    masks: UInt64
-    hidden: UInt64
-    absent: UInt64
-
-    def __repr__(self) -> str:
-        return "<_Step: confidential>"
-
-    def places(self, rows: Int64) -> Int64:
-        """Where records of the file stand among the combinations that the file holds."""
-        place = np.cumsum(self.counts[1] > 0) - 1
-        return place[self.numbers[rows]]
-
-    def adjusted(self) -> SampledCells:
-        """The combinations that the file holds, with missing values."""
-        held = np.flatnonzero(self.counts[1] > 0)
-        complete = self.hidden[held] == 0
-        counts = self.counts[:, held]
-        if complete.all():
-            return sampled_cells(counts, complete)
-        return sampled_cells(counts, complete, lambda: self._fits(held))
-
-    def _fits(self, held: Int64) -> Iterator[Fit]:
-        """By pattern of missing keys the complete combinations that fit."""
-        candidates = np.flatnonzero(self.hidden == 0)
-        place = np.cumsum(self.counts[1] > 0) - 1
-        hidden = self.hidden[held]
-        for pattern in np.unique(hidden[hidden > 0]).tolist():
-            here = np.flatnonzero(hidden == np.uint64(pattern))
-            stated = np.zeros(self.words.shape[1], dtype=np.uint64)
-            for key, mask in enumerate(self.masks):
-                if not pattern >> key & 1:
-                    stated |= mask
-            amounts, pairs = fitting_cells(
-                self.words, self.absent, candidates, held[here], stated, pattern, self.counts
-            )
-            yield Fit(here, amounts, place[pairs[0]], here[pairs[1]])
-
-
-def _walk(columns: Sequence[KeyColumn], sampled: Mask, missing: MissingValues) -> Iterator[_Step]:
-    """The combinations of the first key, the first two, and so on."""
-    _check(columns, sampled)
-    numbers, size = np.zeros(sampled.size, dtype=np.int64), 1
-    masks = _masks([column.size for column in columns])
-    words = np.zeros((1, masks.shape[1]), dtype=np.uint64)
-    hidden, absent = np.zeros((2, 1), dtype=np.uint64)
-    for key, column in enumerate(columns):
-        values, not_stated = _values(column, missing)
-        step = refined(numbers, size, values, column.size)
-        numbers, size = step.numbers, step.count
-        words = words[step.parents]
-        word, shift = _position(masks[key])
-        words[:, word] |= step.codes.astype(np.uint64) << np.uint64(shift)
-        bit = np.uint64(1 << key)
-        hidden = hidden[step.parents] | np.where(not_stated[step.codes], bit, np.uint64(0))
-        not_applicable = column.is_kind(CodeKind.NOT_APPLICABLE)
-        absent = absent[step.parents] | np.where(not_applicable[step.codes], bit, np.uint64(0))
-        counts = np.stack([counted(numbers, size), counted(numbers, size, sampled)])
-        yield _Step(numbers, counts, words, masks[: key + 1], hidden, absent)
-
-
-def _values(column: KeyColumn, missing: MissingValues) -> tuple[Integers, Mask]:
-    """The codes of a key, and which of them are missing: one code where they may be anything."""
-    not_stated = column.is_kind(CodeKind.NOT_STATED)
-    if missing is MissingValues.CATEGORY:
-        return column.values, np.zeros_like(not_stated)
-    codes = np.flatnonzero(not_stated)
-    if codes.size < 2:
-        return column.values, not_stated
-    together = np.arange(column.size, dtype=column.values.dtype)
-    together[codes] = codes[0]
-    return together[column.values], not_stated
-
-
-def _masks(sizes: Sequence[int]) -> UInt64:
-    """For each key its bits in the words of a combination."""
-    places = []
-    word, shift = 0, 0
-    for size in sizes:
-        width = max((size - 1).bit_length(), 1)
-        if shift + width > 64:
-            word, shift = word + 1, 0
-        places.append((word, shift, width))
-        shift += width
-    masks = np.zeros((len(sizes), word + 1), dtype=np.uint64)
-    for key, (word, shift, width) in enumerate(places):
-        masks[key, word] = np.uint64(((1 << width) - 1) << shift)
-    return masks
-
-
-def _position(mask: UInt64) -> tuple[int, int]:
-    """The word of a key, and where its bits begin there."""
-    word = int(np.flatnonzero(mask)[0])
-    bits = int(mask[word])
-    return word, (bits & -bits).bit_length() - 1
-
-
-def _check(columns: Sequence[KeyColumn], sampled: Mask) -> None:
-    """Refuse what would make a kernel count outside its arrays."""
-    if len(columns) > _MOST_KEYS:
-        raise SpecError(
-            f"The ladder has {len(columns)} keys. It may have {_MOST_KEYS}; nobody knows so much."
-        )
-    for column in columns:
-        values = column.values
-        if values.shape != sampled.shape:
-            raise SpecError(f"Key {column.name!r} has not one code for each record of the census.")
-        if values.size and not 0 <= int(values.min()) <= int(values.max()) < column.size:
-            raise SpecError(f"Key {column.name!r} has codes that are not in its code list.")

@@ -52,6 +52,9 @@ class SpecialUniques(Confidential):
         disclosure: For each record the estimated chance that a match with it is right (DIS).
         contributions: For each key the share of all scores from sets that contain it.
         pairs: For each two keys the share from sets that contain both.
+        needed: For each key the share of uniques that are alone only with it: all their minimal
+            sets contain it.
+        needed_pairs: For each two keys the share of uniques all of whose sets contain both.
         uniques: How many records have a minimal set.
         in_pairs: How many records share all their keys with exactly one other.
     """
@@ -65,6 +68,8 @@ class SpecialUniques(Confidential):
     disclosure: Floats
     contributions: Floats
     pairs: Floats
+    needed: Floats
+    needed_pairs: Floats
     uniques: int
     in_pairs: int
 
@@ -275,6 +280,17 @@ def _scored(
             both = (masks >> first) & (masks >> second) & 1
             part = sum(weights[both == 1].tolist())
             together[first, second] = together[second, first] = part / total if total else 0.0
+    common = np.full(size, -1, dtype=np.int64)
+    np.bitwise_and.at(common, owners, masks)
+    common = common[scores > 0]
+    needed = np.array(
+        [
+            [np.mean((common >> first) & (common >> second) & 1) for second in range(keys)]
+            if common.size
+            else [0.0] * keys
+            for first in range(keys)
+        ]
+    )
     in_pairs = search.in_pairs() if size else 0
     by_size = np.bincount(sizes, minlength=keys + 1)[1 : search.largest + 1]
     return SpecialUniques(
@@ -287,6 +303,8 @@ def _scored(
         disclosure=_disclosure(scores, in_pairs, keys, disclosure_fraction),
         contributions=together.diagonal().copy(),
         pairs=together,
+        needed=needed.diagonal().copy(),
+        needed_pairs=needed,
         uniques=int(np.count_nonzero(scores)),
         in_pairs=in_pairs,
     )

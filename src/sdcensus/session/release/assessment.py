@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sdcensus.errors import SdcensusError, Sentence
+from sdcensus.errors import Sentence
 from sdcensus.microdata.method import FactTable
 from sdcensus.microdata.release.give_aways import give_aways
-from sdcensus.microdata.release.groupings import GroupingProposal, small_categories
+from sdcensus.microdata.release.groupings import small_categories
 from sdcensus.microdata.release.words import recode_words
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.progress import Progress, no_progress
-from sdcensus.model.release.plan import MissingValues
+from sdcensus.model.release.plan import IntruderRules, MissingValues
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Purpose
 from sdcensus.model.sentences import sentence
@@ -22,7 +22,6 @@ from sdcensus.report.release.files import write_assessment
 from sdcensus.report.release.results import (
     DesignResult,
     IntruderRow,
-    LadderRow,
     MeasureVerdict,
     ReleaseAssessment,
 )
@@ -57,7 +56,10 @@ class AssessedDesign(Confidential):
 
 
 def assess(
-    opened: OpenRelease, out: Path | None = None, *, language: str | None = None,
+    opened: OpenRelease,
+    out: Path | None = None,
+    *,
+    language: str | None = None,
     progress: Progress = no_progress,
 ) -> ReleaseAssessment:
     """Assess every design of a plan.
@@ -152,3 +154,50 @@ def assessed_design(
         notes=(*together.notes, *records.sample.notes, *records.notes),
     )
     return AssessedDesign(told=told, result=result, together=together)
+
+
+def _fails(measures: Sequence[MeasureVerdict]) -> bool:
+    return any(not measure.passes for measure in measures)
+
+
+def _recodes(told: DesignedRecords) -> Iterator[str]:
+    """What a design recodes, in words."""
+    for variable in told.design.variables:
+        words = recode_words(variable)
+        if words.by_language:
+            yield f"{variable.name}: {words.show()}"
+
+
+def _intruders(
+    opened: OpenRelease, told: DesignedRecords, progress: Progress
+) -> Iterator[IntruderRow]:
+    """Every intruder of the plan who tries this design; one who knows the ladder if none does."""
+    draws = opened.draws(Purpose.SAMPLE)
+    named = opened.plan.intruder or (IntruderRules(),)
+    for rules in named:
+        if rules.designs and told.design.design.name not in rules.designs:
+            continue
+        if not rules.keys and not told.design.ladder:
+            continue
+        matches = simulate_intruder(opened.store, told.records, rules, draws, progress=progress)
+        yield intruder_row(matches)
+
+
+def _groupings(opened: OpenRelease, told: DesignedRecords) -> Iterator[FactTable]:
+    """Categories that are too small, with what is proposed."""
+    proposal = small_categories(opened.store, told.design, opened.plan.thresholds)
+    rows = [row for row in proposal.rows() if row.group is not None or row.drop]
+    if not rows:
+        return
+    sizes = proposal.sizes()
+    heads = ("variable", "code", "label", "size", "into")
+    yield FactTable(
+        name="groupings",
+        title=sentence("release.groupings.title"),
+        headings=tuple(sentence(f"release.groupings.{head}") for head in heads),
+        rows=tuple(
+            (row.variable, row.code, row.label.show(), sizes[row.variable, row.code], row.into)
+            for row in rows
+        ),
+        note=sentence("release.groupings.note"),
+    )

@@ -78,7 +78,7 @@ def _of_ladder(
 
 
 def codes_of(records: FileRecords, variable: FileVariable, entity: Entity) -> Integers:
-    """What a file tells of its records of a kind: their own, or of the household that holds them."""
+    """What a file tells of its records of a kind: their own, or of what holds them."""
     codes = records.codes[variable.name]
     if variable.entity is entity:
         return codes

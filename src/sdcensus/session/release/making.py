@@ -2,29 +2,47 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from sdcensus.documents.release.text import release_text
 from sdcensus.errors import OutputError, Refused
 from sdcensus.formats.microdata.labelled import format_problems
 from sdcensus.formats.microdata.shortening import Shortening
+from sdcensus.microdata.release.groupings import check_thresholds
 from sdcensus.microdata.release.publication import published
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.quantities import share_text
 from sdcensus.model.release.release_file import ReleaseFile
 from sdcensus.model.secret import Purpose
 from sdcensus.model.sentences import sentence
-from sdcensus.report.release.results import DesignResult
+from sdcensus.report.release.done import done_json, done_page
+from sdcensus.report.release.files import assessment_files
+from sdcensus.report.release.results import DesignResult, MeasureVerdict
+from sdcensus.session.derive.office_files import write_office_file
 from sdcensus.session.gate.gate import AcceptedRisk
-from sdcensus.session.publish.workplace import MANIFEST, Workplace, read_json
-from sdcensus.session.release.assessment import assessed_design
-from sdcensus.session.release.checking import FORMAT_NAME, check_made
-from sdcensus.session.release.designed import designed
+from sdcensus.session.publish.workplace import MANIFEST, Workplace, WrittenFile, read_json
+from sdcensus.session.release.assessment import (
+    AssessedDesign,
+    assessed_design,
+    assessment_of,
+)
+from sdcensus.session.release.checking import (
+    FORMAT_NAME,
+    FORMAT_VERSION,
+    check_made,
+    manifest_tables,
+)
+from sdcensus.session.release.designed import DesignedRecords, designed
 from sdcensus.session.release.extract import extracted
-from sdcensus.session.release.groupings import check_thresholds
-from sdcensus.session.release.harmonisation import with_harmonised
 from sdcensus.session.release.opened import OpenRelease
-from sdcensus.session.release.papers import write_file
+from sdcensus.session.release.papers import with_harmonised, write_file
+from sdcensus.session.release.shown import write_shown
+from sdcensus.session.release.steps import what_was_done
+from sdcensus.store.owner_only import write_owner_only
 
 #: What the office keeps about a file.
 DONE_PAGE, DONE_JSON, PLAN_COPY = "what-was-done.html", "what-was-done.json", "release.toml"
@@ -88,29 +106,40 @@ def made(
     """
     workplace = office_place(opened, out)
     _check_place(opened, workplace, replace=replace)
-    resolved = opened.design(opened.plan.design(design))
-    check_thresholds(opened, resolved)
+    plan = opened.plan
+    resolved = opened.design(plan.design(design))
+    check_thresholds(opened.store, resolved, plan.thresholds, progress)
     with workplace.taken():
         workplace.complete()
-        workplace.begin({"release": opened.plan.name}, restart=True)
+        workplace.begin({"file": plan.name}, restart=True)
         try:
-            told = designed(opened, resolved, progress)
-            told = extracted(opened, told, extract)
-            result = assessed_design(opened, told, progress=progress)
-            _check_accepted(result, accepted)
-            file = published(told.records, opened.plan, opened.draws(Purpose.COPY), copy)
-            file = with_harmonised(file, told.design, opened.plan)
-            shortened = format_problems(file, opened.plan.making.formats, opened.plan.making.layout)
-            write_file(file, opened.plan, told.design, workplace.hidden, progress)
-            _write_manifest(workplace, opened, file, told)
-            check_made(workplace.hidden, opened, told, file, progress)
-            names = _write_office(workplace, opened, told, result, file, copy, accepted, language)
+            told = extracted(designed(opened, resolved, progress), plan, extract)
+            assessed = assessed_design(opened, told, progress=progress)
+            _check_accepted(assessed.result, accepted)
+            file = file_of(opened, told, copy)
+            shortened = format_problems(file, plan.making.formats, plan.making.layout)
+            write_file(file, plan, told.design, workplace.hidden, progress)
+            _write_manifest(workplace.hidden, opened, file, copy)
+            check_made(workplace.hidden, file, plan.making.layout, progress)
+            names = _write_office(workplace, opened, assessed, file, copy, accepted, language)
             workplace.commit({name: f"{workplace.own.name}/{name}" for name in names})
         except BaseException:
             if not workplace.is_being_completed:
                 workplace.forget()
             raise
-    return MadeFile(folder=out, office=workplace.own, file=file, result=result, shortened=shortened)
+    return MadeFile(
+        folder=out,
+        office=workplace.own,
+        file=file,
+        result=assessed.result,
+        shortened=shortened,
+    )
+
+
+def file_of(opened: OpenRelease, told: DesignedRecords, copy: str = "") -> ReleaseFile:
+    """The file that readers get: shuffled, renumbered, with international codes if asked for."""
+    file = published(told.records, opened.plan, opened.draws(Purpose.COPY), copy)
+    return with_harmonised(file, told.design, opened.plan)
 
 
 def _check_place(opened: OpenRelease, workplace: Workplace, *, replace: bool) -> None:
@@ -146,18 +175,13 @@ def _check_accepted(result: DesignResult, accepted: AcceptedRisk | None) -> None
     """Refuse a file whose risk is above what its class accepts, unless somebody takes it on."""
     if result.accepted or accepted is not None:
         return
-    reasons = [
-        str(
-            sentence(f"release.above.{verdict.measure}", **_shares(verdict.value, verdict.accepted))
-        )
-        for verdict in result.failing
-    ]
+    reasons = [_above(verdict) for verdict in result.failing]
     reasons += [str(refusal) for refusal in result.refusals]
     changes = [str(verdict.change) for verdict in result.failing if verdict.change is not None]
     raise Refused(
         " ".join(
             [
-                f"Design {result.name!r} is above what its class accepts.",
+                f"Design {result.name!r} is above what its class of users accepts.",
                 *reasons,
                 *dict.fromkeys(changes),
                 "Change the design, or let somebody accept the risk by name: --accept-risk NAME"
@@ -165,3 +189,59 @@ def _check_accepted(result: DesignResult, accepted: AcceptedRisk | None) -> None
             ]
         )
     )
+
+
+def _above(verdict: MeasureVerdict) -> str:
+    return str(
+        sentence(
+            f"release.above.{verdict.measure}",
+            value=share_text(verdict.value),
+            accepted=share_text(verdict.accepted),
+        )
+    )
+
+
+def _write_manifest(folder: Path, opened: OpenRelease, file: ReleaseFile, copy: str) -> None:
+    """List everything that stands in the folder, with digests. Public."""
+    making = opened.plan.making
+    written = [WrittenFile.of(path).to_json() for path in sorted(folder.iterdir())]
+    content: dict[str, Any] = {
+        "format": FORMAT_NAME,
+        "version": FORMAT_VERSION,
+        "release": file.name,
+        "title": dict(file.title.by_language),
+        "licence": file.licence.value,
+        "census": dict(file.census.by_language),
+        "data_version": file.data_version,
+        "tables": manifest_tables(file, making.layout, folder),
+        "files": written,
+    }
+    text = json.dumps(content, indent=1, ensure_ascii=False)
+    (folder / MANIFEST).write_text(f"{text}\n", encoding="utf-8", newline="\n")
+
+
+def _write_office(
+    workplace: Workplace,
+    opened: OpenRelease,
+    assessed: AssessedDesign,
+    file: ReleaseFile,
+    copy: str,
+    accepted: AcceptedRisk | None,
+    language: str | None,
+) -> list[str]:
+    """Write what the office keeps: the assessment, what was done, the plan, who is in the file."""
+    notes = workplace.notes
+    contents = dict(assessment_files(assessment_of(opened, [assessed.result]), language))
+    plan_text = release_text(opened.plan)
+    done = what_was_done(opened, assessed, file, copy, accepted, workplace.hidden, plan_text)
+    contents[DONE_PAGE] = done_page(done, language).encode()
+    contents[DONE_JSON] = done_json(done)
+    contents[PLAN_COPY] = plan_text.encode()
+    for name, content in contents.items():
+        write_owner_only(notes / name, content)
+    names = [*contents]
+    for office_file in assessed.told.records.files:
+        write_office_file(office_file, notes)
+        names.append(office_file.name)
+    names.append(write_shown(assessed.together.shown, assessed.told.store, notes))
+    return names

@@ -1,4 +1,4 @@
-"""What else is measured about a design: neighbours, sensitive variables, special uniques, models."""
+"""What else is measured about a design: neighbours, sensitive variables, SUDA, models."""
 
 from __future__ import annotations
 

@@ -11,9 +11,11 @@ from sdcensus.errors import StoreError
 from sdcensus.microdata.method import Draws
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.release.file_variable import FileDesign
+from sdcensus.model.release.grouping import Grouping
 from sdcensus.model.release.plan import Design, ReleasePlan
-from sdcensus.model.release.recode import Recode
 from sdcensus.model.release.resolution import file_design
+from sdcensus.model.schema.schema import Schema
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Purpose, Secret
 from sdcensus.session.derive.step import store_with_secret
 from sdcensus.store.census_store import CensusStore
@@ -34,7 +36,7 @@ class OpenRelease(Confidential):
     plan: ReleasePlan
     store: CensusStore
     secret: Secret
-    groupings: tuple[Recode, ...] = ()
+    groupings: tuple[Grouping, ...] = ()
     document: Path | None = None
 
     def __repr__(self) -> str:
@@ -62,11 +64,18 @@ def open_release(
         DocumentError: The document has mistakes; all are listed with their lines.
         SecretError: The secret is another one than that of the census.
     """
-    plan = document if isinstance(document, ReleasePlan) else read_release(document)
-    store, key = store_with_secret(plan.store, secret)
-    if not store.rows_of_persons:
-        raise StoreError(f"{plan.store} holds no persons, so there is no file to make of it.")
     path = None if isinstance(document, ReleasePlan) else Path(document)
-    approved = plan.thresholds.groupings
-    groupings = () if approved is None else read_groupings(approved, plan, store.schema)
-    return OpenRelease(plan, store, key, tuple(groupings), path)
+    plan = document if isinstance(document, ReleasePlan) else read_release(document, _schema_of)
+    store, key = store_with_secret(plan.store, secret)
+    schema = store.schema
+    if not any(spec.entity is Entity.PERSON for spec in schema.entities):
+        raise StoreError(f"{plan.store} holds no persons, so there is no file to make of it.")
+    groupings: tuple[Grouping, ...] = ()
+    if plan.thresholds.groupings is not None:
+        designs = [file_design(plan, design, schema) for design in plan.designs]
+        groupings = read_groupings(plan.thresholds.groupings, designs)
+    return OpenRelease(plan, store, key, groupings, path)
+
+
+def _schema_of(store: Path) -> Schema:
+    return CensusStore.open(store).schema

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from sdcensus.documents.mapping.harmonisation import read_harmonisation
 from sdcensus.formats.microdata.ddi import write_ddi
 from sdcensus.formats.microdata.nada import write_nada
 from sdcensus.formats.microdata.write import write_microdata
@@ -13,8 +14,18 @@ from sdcensus.model.release.file_variable import FileDesign
 from sdcensus.model.release.plan import Documentation, ReleasePlan
 from sdcensus.model.release.release_file import ReleaseFile
 from sdcensus.report.release.codebook import codebook_pages
-from sdcensus.report.release.removed import removed_files
-from sdcensus.report.release.terms import terms_files
+from sdcensus.report.release.removed import recoded_codes, removed_csv, removed_page
+from sdcensus.report.release.terms import terms, terms_page
+from sdcensus.session.release.harmonisation import harmonised
+from sdcensus.store.census_store import CensusStore
+
+
+def with_harmonised(file: ReleaseFile, design: FileDesign, plan: ReleasePlan) -> ReleaseFile:
+    """A file with international codes beside its own, where the plan names a mapping."""
+    if plan.making.harmonisation is None:
+        return file
+    schema = CensusStore.open(plan.store).schema
+    return harmonised(file, read_harmonisation(plan.making.harmonisation, schema), design)
 
 
 def write_file(
@@ -47,7 +58,13 @@ def write_file(
 def _pages(
     file: ReleaseFile, plan: ReleasePlan, design: FileDesign | None
 ) -> Iterator[tuple[str, bytes]]:
+    """Every paper by its name: the first language without a suffix."""
     if Documentation.HTML in plan.making.documentation:
         yield from codebook_pages(file).items()
-    yield from removed_files(file, design).items()
-    yield from terms_files(file).items()
+    recodes = () if design is None else recoded_codes(design)
+    for place, language in enumerate(file.languages or ("en",)):
+        suffix = "" if place == 0 else f".{language}"
+        yield f"removed-and-recoded{suffix}.html", removed_page(file, language, recodes).encode()
+        yield f"removed-and-recoded{suffix}.csv", removed_csv(file, language, recodes)
+        yield f"terms{suffix}.html", terms_page(file, language).encode()
+        yield f"terms{suffix}.txt", terms(file, language).encode()

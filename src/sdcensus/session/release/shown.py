@@ -62,7 +62,7 @@ def shown_file(
 
 
 def write_shown(shown: ShownFile, store: CensusStore, folder: Path) -> str:
-    """Keep what a file shows, in a file that only its owner can read; its name tells its content."""
+    """Keep what a file shows, for its owner alone, in a file that is called by its digest."""
     lists = {
         name: {
             "codes": [code.code for code in level.codes],
