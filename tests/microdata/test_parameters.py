@@ -27,6 +27,11 @@ ELSEWHERE = {
     },
     ("returned-imputation", "file"): "tests/session/derive/test_blanks.py",
     ("returned-imputation", "note"): "tests/session/derive/test_blanks.py",
+    **{
+        (method, parameter): "tests/microdata/continuous/test_amounts.py"
+        for method in ("microaggregation", "rank-swap")
+        for parameter in ("variables", "leave_zeros")
+    },
     ("pram", "matrix"): "tests/microdata/pram/test_pram.py",
     ("pram", "publish_matrix"): "tests/session/derive/test_public_papers.py",
     ("pram", "publish_frequencies"): "tests/session/derive/test_public_papers.py",
@@ -48,6 +53,7 @@ ALIKE = {"profiles": ["persons,heating"], "rate": 0.0}
 IMPUTED: dict[str, Any] = {"blank": ["faith"], "match": ["sex", "age"], "rate": 0.1}
 WEIGHED: dict[str, Any] = {"one_in": 4, "level": "total", "small_strata": "accept"}
 CHANGED: dict[str, Any] = {"variables": ["faith"], "stay": ["0.6"]}
+AMOUNTS: dict[str, Any] = {"variables": ["risk"]}
 MOVED: dict[str, Any] = {"move": ["ed=0.3"]}
 
 #: For each method and parameter what is said without it, and what is said then.
@@ -129,6 +135,17 @@ CASES: dict[str, dict[str, tuple[dict[str, Any], Any]]] = {
         "earlier": (ATTRIBUTE, None),
         "missing_match": (ATTRIBUTE | {"classes": ["sex,tenure"]}, True),
         "leave_out_imputed": (ATTRIBUTE, True),
+    },
+    "microaggregation": {
+        "group": (AMOUNTS, 5),
+        "grouping": (AMOUNTS, "each"),
+        "value": (AMOUNTS, "median"),
+        "strata": (AMOUNTS, ["ed@district"]),
+        "block": (AMOUNTS, 20),
+    },
+    "rank-swap": {
+        "ranks": (AMOUNTS, 0.2),
+        "strata": (AMOUNTS, ["ed@district"]),
     },
     "targeted-swap": {
         "risk_variables": (TARGETED, ["faith", "age"]),

@@ -56,6 +56,16 @@ def cramers_v(counts: npt.ArrayLike) -> CramersV:
     table = whole_numbers(counts, "counts of the two-way table").astype(np.float64)
     if table.ndim != 2:
         raise SpecError("Cramér's V is that of a two-way table: give an array with two axes.")
+    return weighted_cramers_v(table)
+
+
+def weighted_cramers_v(table: npt.NDArray[np.float64]) -> CramersV:
+    """Cramér's V of a two-way table of weighted counts, of which none is below 0.
+
+    Examples:
+        >>> weighted_cramers_v(np.array([[2.5, 0.0], [0.0, 7.25]])).value
+        1.0
+    """
     rows, columns = table.sum(axis=1), table.sum(axis=0)
     n = float(table.sum())
     if not n:

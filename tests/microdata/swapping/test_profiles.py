@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from sdcensus.errors import SpecError
-from sdcensus.microdata.swapping.profiles import combined, similarity_profiles
+from sdcensus.kernels.uniques.numbering import combined
+from sdcensus.microdata.swapping.profiles import similarity_profiles
 from sdcensus.microdata.swapping.units import unit_table
 from tests.microdata.swapping.villages import H, P, Village, write_units
 

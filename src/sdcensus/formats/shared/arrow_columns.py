@@ -77,41 +77,50 @@ def published_values(
 _NEEDS_QUOTES = '[",\r\n]'
 
 
-def write_csv(tables: Iterator[pa.Table], file: BinaryIO) -> None:
+def write_csv(
+    tables: Iterator[pa.Table], file: BinaryIO, *, head: bool = True, guarded: bool = True
+) -> None:
     """Write tables one below the other: UTF-8, commas, quotes only where they are needed.
 
-    Numbers are written plainly, what is missing as nothing between two commas. A text that could
-    be a formula stands behind an apostrophe.
+    Numbers are written plainly, what is missing as nothing between two commas.
+
+    Args:
+        tables: The tables, of the same columns.
+        file: Where to.
+        head: Whether names of columns stand above them.
+        guarded: Whether a text that could be a formula stands behind an apostrophe. Codes of
+            records are read by programs, and have to come back as they are.
     """
     for at, table in enumerate(tables):
-        if at == 0:
-            names = _quoted(pa.array(table.column_names, pa.string()))
+        if at == 0 and head:
+            names = _quoted(pa.array(table.column_names, pa.string()), guarded=guarded)
             file.write(f"{','.join(names.to_pylist())}\n".encode())
         if not table.num_rows:
             continue
-        columns = [_texts(column.combine_chunks()) for column in table.columns]
+        columns = [_texts(column.combine_chunks(), guarded=guarded) for column in table.columns]
         lines = pc.binary_join_element_wise(*columns, ",") if len(columns) > 1 else columns[0]
         whole = pa.ListArray.from_arrays(pa.array([0, len(lines)], pa.int32()), lines)
         file.write(pc.binary_join(whole, "\n")[0].as_buffer())
         file.write(b"\n")
 
 
-def _texts(column: Any) -> Any:
+def _texts(column: Any, *, guarded: bool) -> Any:
     """The values of a column as they stand in the file."""
     if isinstance(column, pa.ChunkedArray):  # of a column that is empty
         column = pa.concat_arrays(column.chunks)
     if pa.types.is_dictionary(column.type):
-        return pc.fill_null(_quoted(column.dictionary).take(column.indices), "")
+        return pc.fill_null(_quoted(column.dictionary, guarded=guarded).take(column.indices), "")
     if pa.types.is_string(column.type):
-        return pc.fill_null(_quoted(column), "")
+        return pc.fill_null(_quoted(column, guarded=guarded), "")
     return pc.fill_null(column.cast(pa.string()), "")
 
 
-def _quoted(words: Any) -> Any:
-    dangerous = pc.and_not(
-        pc.match_substring_regex(words, DANGEROUS), pc.match_substring_regex(words, NUMBER)
-    )
-    words = pc.if_else(dangerous, pc.binary_join_element_wise("'", words, ""), words)
+def _quoted(words: Any, *, guarded: bool) -> Any:
+    if guarded:
+        dangerous = pc.and_not(
+            pc.match_substring_regex(words, DANGEROUS), pc.match_substring_regex(words, NUMBER)
+        )
+        words = pc.if_else(dangerous, pc.binary_join_element_wise("'", words, ""), words)
     doubled = pc.replace_substring(words, '"', '""')
     wrapped = pc.binary_join_element_wise('"', doubled, '"', "")
     return pc.if_else(pc.match_substring_regex(words, _NEEDS_QUOTES), wrapped, words)

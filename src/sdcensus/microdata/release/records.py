@@ -10,10 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import Sentence
+from sdcensus.kernels.cells.tabulate import NO_ROW
+from sdcensus.microdata.holders import holder_rows
 from sdcensus.microdata.method import FactTable, OfficeFile
+from sdcensus.microdata.release.give_aways import give_aways
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.release.file_variable import FileDesign
-from sdcensus.model.schema.variable import Entity
+from sdcensus.model.schema.variable import Entity, smallest_width
 from sdcensus.store.census_store import CensusStore
 
 Integers = npt.NDArray[Any]
@@ -21,6 +24,8 @@ Int64 = npt.NDArray[np.int64]
 
 #: Digits after the point of weights.
 WEIGHT_DECIMALS = 6
+#: In place of a holder, for persons who live in no household.
+NO_HOLDER = -1
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True, repr=False)
@@ -60,7 +65,8 @@ class FileRecords(Confidential):
         codes: For each variable of the file the position of each record's code in the codes of
             its level, in the order of ``sample.rows`` of the variable's kind of unit.
         amounts: Fixed-point numbers of variables that tell them, likewise.
-        holders: The place in the sample of each record's holder, by (held, holder).
+        holders: The place in the sample of each record's holder, by (held, holder); ``NO_HOLDER``
+            for none.
         facts, notes, files: What treatments tell the office.
     """
 
@@ -95,3 +101,46 @@ class FileRecords(Confidential):
             notes=(*self.notes, *notes),
             files=(*self.files, *files),
         )
+
+
+def records_of(store: CensusStore, design: FileDesign, sample: Sample) -> FileRecords:
+    """What a design tells of the units of a sample.
+
+    Args:
+        store: The census, or the view of one whose records were changed.
+        design: What the file tells.
+        sample: Who is in it.
+    """
+    codes: dict[str, Integers] = {}
+    amounts: dict[str, Int64] = {}
+    for variable in design.variables:
+        rows = sample.rows[variable.entity]
+        if variable.amounts:
+            values = store.values(variable.entity, variable.source)[rows]
+            amounts[variable.name] = np.asarray(values, dtype=np.int64)
+            continue
+        leaves = store.column(variable.entity, variable.source)[rows]
+        groups = variable.level.group_array.astype(smallest_width(len(variable.level.codes)))
+        codes[variable.name] = groups[leaves]
+    warning = give_aways(store, design)
+    return FileRecords(
+        store=store,
+        design=design,
+        sample=sample,
+        codes=codes,
+        amounts=amounts,
+        holders=_holders(store, design, sample),
+        facts=() if warning is None else (warning,),
+    )
+
+
+def _holders(
+    store: CensusStore, design: FileDesign, sample: Sample
+) -> dict[tuple[Entity, Entity], Int64]:
+    unit = design.unit
+    if unit is Entity.PERSON or Entity.PERSON not in sample.rows:
+        return {}
+    place = np.full(store.rows(unit) + 1, NO_HOLDER, dtype=np.int64)
+    place[sample.rows[unit]] = np.arange(sample.rows[unit].size)
+    rows = holder_rows(store, Entity.PERSON, unit)[sample.rows[Entity.PERSON]]
+    return {(Entity.PERSON, unit): place[np.where(rows == NO_ROW, place.size - 1, rows)]}

@@ -18,7 +18,8 @@ import numpy.typing as npt
 from sdcensus.kernels.cells.sparse import sort_cells
 from sdcensus.kernels.records.ordering import gather
 from sdcensus.kernels.swapping.partners import FAILED, NOT_TRIED, donor_keys, find_in_turn
-from sdcensus.microdata.swapping.profiles import Profile, combined
+from sdcensus.kernels.uniques.numbering import combined
+from sdcensus.microdata.swapping.profiles import Profile
 from sdcensus.model.confidential import Confidential
 
 Integers = npt.NDArray[Any]

@@ -18,8 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError, UnknownName
-from sdcensus.kernels.cells.sparse import sort_cells
-from sdcensus.kernels.swapping.numbering import renumbered
+from sdcensus.kernels.uniques.numbering import combined
 from sdcensus.microdata.swapping.units import UnitTable
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.schema.variable import Entity, Level, Variable
@@ -34,8 +33,6 @@ _ITEM = re.compile(
     r"\s*(?P<name>[^\W]\w*)\s*(?:@\s*(?P<level>\w+))?\s*(?:(?:~|±|\+-)\s*(?P<width>\d{1,9}))?\s*",
     re.UNICODE,
 )
-#: Products of class numbers stay below this, so that one more factor cannot overflow.
-_LARGEST = 1 << 40
 #: More neighbouring classes than this are no similarity.
 _MOST_STEPS = 10_000
 
@@ -112,40 +109,6 @@ def similarity_profiles(
 def everybody(units: UnitTable) -> Profile:
     """The profile that all units share."""
     return _profile("", [], len(units))
-
-
-def compressed(numbers: Integers, largest: int) -> tuple[Int64, Int64]:
-    """Numbers from 0 without gaps in the same order, and the old number of each."""
-    if largest <= max(4 * numbers.size, 1 << 16):
-        number = np.empty(numbers.size, dtype=np.int64)
-        return number, renumbered(numbers, largest, number)
-    ordered, order = sort_cells(numbers.astype(np.uint64), largest=largest)
-    fresh = np.ones(ordered.size, dtype=bool)
-    fresh[1:] = ordered[1:] != ordered[:-1]
-    number = np.empty(numbers.size, dtype=np.int64)
-    number[order] = np.cumsum(fresh) - 1
-    return number, ordered[fresh].astype(np.int64)
-
-
-def combined(columns: Sequence[Integers], size: int) -> tuple[Int64, int]:
-    """A number for each combination of whole numbers that occurs, and how many there are.
-
-    Exact: combinations are numbered in their order, never hashed.
-    """
-    whole, count = np.zeros(size, dtype=np.int64), 1
-    for column in columns:
-        values = int(column.max(initial=0)) + 1
-        if count * values > max(4 * size, 1 << 16):  # else the table of all is small as it is
-            column, known = compressed(column, values - 1)
-            values = max(known.size, 1)
-            if count * values > _LARGEST:
-                whole, classes = compressed(whole, count - 1)
-                count = classes.size
-        whole *= values
-        whole += column
-        count *= values
-    number, classes = compressed(whole, count - 1)
-    return number, int(classes.size)
 
 
 def _profile(text: str, parts: Sequence[_Part], size: int) -> Profile:

@@ -14,8 +14,8 @@ from sdcensus.errors import SpecError
 from sdcensus.kernels.cells.sparse import sort_cells
 from sdcensus.kernels.swapping.likes import NONE_THERE, fewest_alike
 from sdcensus.kernels.swapping.order import waiting_times
+from sdcensus.kernels.uniques.numbering import combined
 from sdcensus.microdata.swapping.levels import AreaLevels
-from sdcensus.microdata.swapping.profiles import combined
 from sdcensus.microdata.swapping.units import NO_UNIT, UnitTable, kinds_within
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.schema.encoding import NO_VALUE

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from sdcensus.errors import SpecError
-from sdcensus.kernels.cells.sparse import sort_cells
-from sdcensus.kernels.records.ordering import rows_by
 from sdcensus.microdata.method import Changes, Draws, Fact, FactTable
+from sdcensus.microdata.systematic import order_by_area, places_taken
 from sdcensus.microdata.weights.perturbation_weights import (
     STRATUM_PARAMETERS,
     alone_notes,
@@ -27,8 +26,6 @@ from sdcensus.model.progress import Progress
 from sdcensus.model.secret import Purpose
 from sdcensus.model.sentences import sentence
 from sdcensus.store.census_store import CensusStore
-
-Integers = npt.NDArray[Any]
 
 #: Draws for the order of units, and for the place of the first that is taken.
 _ORDER, _START = 0, 1
@@ -108,11 +105,12 @@ class SystematicSample(Confidential):
         earlier = sum(step.method == self.name for step in records.manifest.lineage)
         words = draws.words(digests, _ORDER, earlier)
         area = np.zeros(digests.size, np.uint32) if strata.area is None else strata.area
-        order = _order(area, words, digests)
+        order = order_by_area(area, words, digests)
         start = draws.words(np.zeros(1, dtype=np.uint64), _START, earlier)[0]
         first = int(start) % self.every
         taken = np.zeros(digests.size, dtype=bool)
-        taken[order[first :: self.every]] = True
+        fraction = Fraction(1, self.every)
+        taken[order[places_taken(digests.size, fraction, self.every - 1 - first)]] = True
         if not taken.any():
             raise SpecError(
                 f"There are fewer {strata.unit.plural} than --every {self.every}, and none would"
@@ -141,12 +139,3 @@ class SystematicSample(Confidential):
         """As for a sample without order, which is about the most that they can be."""
         errors = [(size, math.sqrt((self.every - 1) * size)) for size in _SIZES]
         return error_table(errors, strata.unit)
-
-
-def _order(area: Integers, words: Integers, digests: Integers) -> Integers:
-    """Units by area, in each by their random words, and by digests where these are equal."""
-    ordered, order = sort_cells(words, largest=(1 << 64) - 1)
-    if (ordered[1:] == ordered[:-1]).any():
-        order = np.lexsort((digests, words)).astype(np.uint32)
-    by_area = rows_by(area[order], int(area.max(initial=0)))
-    return order if by_area is None else order[by_area]

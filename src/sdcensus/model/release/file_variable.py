@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from sdcensus.errors import UnknownName
 from sdcensus.model.release.plan import Design
 from sdcensus.model.release.recode import Recode
 from sdcensus.model.schema.variable import Entity, Level, Role, Variable
@@ -66,7 +67,8 @@ class FileDesign:
         removed: What it leaves out.
         ladder: The keys of the plan's ladder as this file tells them, in the ladder's order; a
             person has the household variables of the household.
-        not_in_file: Keys of the ladder that this file does not hold, with their place in it.
+        not_in_file: Keys of the ladder that this file does not hold, as the plan writes them.
+        not_applied: Recodes of a preset that this census cannot have, with the reason.
     """
 
     design: Design
@@ -75,6 +77,7 @@ class FileDesign:
     removed: tuple[RemovedVariable, ...] = ()
     ladder: tuple[FileVariable, ...] = ()
     not_in_file: tuple[str, ...] = ()
+    not_applied: tuple[str, ...] = ()
 
     def of(self, entity: Entity) -> tuple[FileVariable, ...]:
         """The variables that stand in one table of the file."""
@@ -83,4 +86,21 @@ class FileDesign:
     @property
     def geographies(self) -> tuple[FileVariable, ...]:
         """The areas that the file keeps; a file without any is not swapped."""
-        return tuple(each for each in self.variables if each.source.role is Role.GEOGRAPHY)
+        return tuple(
+            each for each in self.variables if Role.GEOGRAPHY in (each.source.role, each.role)
+        )
+
+    def variable(self, text: str) -> FileVariable:
+        """A variable by its name in the file, or as plans call it: ``age``, ``ed@parish``.
+
+        Raises:
+            UnknownName: The file does not hold it.
+        """
+        name, _, level = (part.strip() for part in text.partition("@"))
+        by_name = [each for each in self.variables if each.name == name and not level]
+        by_source = [each for each in self.variables if each.source.name == name]
+        at_level = [each for each in by_source if level in (each.level.name, each.name)]
+        for each in (*by_name, *at_level, *by_source):
+            return each
+        known = [each.name for each in self.variables]
+        raise UnknownName("variable of the file", text, known=known)

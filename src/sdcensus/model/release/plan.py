@@ -169,11 +169,19 @@ class Suppression:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Survey:
-    """A household survey of the country, to compare sizes and errors with."""
+    """A household survey of the country, to compare sizes and errors with.
+
+    Attributes:
+        name: What it is called.
+        households, persons: Its sample; 0 where it is not known.
+        design_effect: How much larger its variances are than those of as many persons drawn one by
+            one; that of the file itself if ``None``.
+    """
 
     name: str
     households: int = 0
     persons: int = 0
+    design_effect: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,6 +215,61 @@ class Extract:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class IntruderRules:
+    """An intruder who matches a file from elsewhere with the file of a design.
+
+    Attributes:
+        name: What the scenario is called.
+        keys: What the external file holds, as the design tells it; those of the ladder if empty.
+        coverage: The share of the population that the external file holds.
+        file_errors: By key how often the census and the file made from it are wrong.
+        external_errors: By key how often the external file is wrong.
+        file_error, external_error: The same for keys that are not named.
+        years: How much older than the census the external file is; below 0 for one that is newer.
+        moves: Which share of persons moves to another area in a year.
+        disagreeing: On how many keys a link may disagree; 0 for exact links only.
+        designs: The designs whose file is matched; all if empty.
+    """
+
+    name: str = "intruder"
+    keys: tuple[str, ...] = ()
+    coverage: float = 1.0
+    file_errors: Mapping[str, float] = field(default_factory=dict)
+    external_errors: Mapping[str, float] = field(default_factory=dict)
+    file_error: float = 0.0
+    external_error: float = 0.0
+    years: int = 0
+    moves: float = 0.0
+    disagreeing: int = 1
+    designs: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        shares = {
+            "coverage": self.coverage,
+            "file_error": self.file_error,
+            "external_error": self.external_error,
+            "moves": self.moves,
+            **{f"file_errors.{key}": share for key, share in self.file_errors.items()},
+            **{f"external_errors.{key}": share for key, share in self.external_errors.items()},
+        }
+        for name, share in shares.items():
+            if not 0 <= share <= 1:
+                raise SpecError(
+                    f"The intruder {self.name!r} has {name} = {share}. Say a share from 0 to 1."
+                )
+        if self.coverage == 0:
+            raise SpecError(
+                f"The external file of the intruder {self.name!r} covers nobody. Say a coverage"
+                " above 0, such as 0.3."
+            )
+        if self.disagreeing < 0:
+            raise SpecError(
+                f"The intruder {self.name!r} lets links disagree on {self.disagreeing} keys. Say 0"
+                " for exact links, or 1."
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Making:
     """The file to make.
 
@@ -216,6 +279,8 @@ class Making:
         documentation: Papers beside them.
         layout: Households and persons in files of their own, or one flat file of persons.
         imputation_flags: Variables whose imputation is told.
+        members_by: The variable of the file, such as the relationship to the head, by whose codes
+            members of a household stand; an order that is drawn if empty.
         nonresponse_weight: The census' own weight that is multiplied in; ``none`` for none, the
             weight that the schema names if empty.
         weight_classes: At most so many different weights; more are coarsened.
@@ -229,6 +294,7 @@ class Making:
     documentation: tuple[Documentation, ...] = (Documentation.DDI, Documentation.HTML)
     layout: Layout = Layout.LINKED
     imputation_flags: tuple[str, ...] = ()
+    members_by: str = ""
     nonresponse_weight: str = ""
     weight_classes: int = 10
     delete: Path | None = None
@@ -255,10 +321,13 @@ class ReleasePlan:
             a list of their own.
         large_above: Households with more persons are large.
         large: What happens to them.
+        age_shift: By how many years at most the ages of their members are moved, where they are.
         treatments: Methods that change records, in their order, before the sample is drawn.
         suppression: Local suppression; ``None`` for none.
         surveys, models, extracts: What they say.
+        intruder: Intruders who try to match a file from elsewhere.
         preset: The name of the preset that the document starts from.
+        cautions: What the office should know about what it has said.
     """
 
     name: str
@@ -277,13 +346,16 @@ class ReleasePlan:
     institutions: str = ""
     large_above: int | None = None
     large: LargeHouseholds = LargeHouseholds.DRAW_AGAIN
+    age_shift: int = 2
     treatments: tuple[Treatment, ...] = ()
     suppression: Suppression | None = None
     surveys: tuple[Survey, ...] = ()
     models: tuple[ModelQuestion, ...] = ()
     extracts: tuple[Extract, ...] = ()
+    intruder: tuple[IntruderRules, ...] = ()
     making: Making = Making()
     preset: str = ""
+    cautions: tuple[str, ...] = ()
 
     def design(self, name: str = "") -> Design:
         """A design by its name; the one to make if none is named.

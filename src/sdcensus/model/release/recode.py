@@ -44,6 +44,8 @@ class Recode:
         bottom: Numbers up to this become one code.
         top: Numbers from this on become one code.
         groups: Codes that become one.
+        optional: Whether a file may do without it: presets speak of variables that a census may
+            not have, or have under another name.
     """
 
     variable: str
@@ -52,3 +54,4 @@ class Recode:
     bottom: int | None = None
     top: int | None = None
     groups: tuple[CodeGroup, ...] = ()
+    optional: bool = False

@@ -154,7 +154,7 @@ def interval_level(name: str, text: str, codes: Sequence[Code]) -> Level:
         (['0-2', '3+'], (0, 0, 0, 1, 1))
     """
     bounds = parse_bounds(text)
-    valid = [_bounds_of(code) for code in codes if not code.is_missing]
+    valid = [bounds_of(code) for code in codes if not code.is_missing]
     if not valid:
         raise SpecError("There are no numbers to group.")
     first, last = bounds.lows[0], bounds.lows[-1]
@@ -190,7 +190,12 @@ def interval_level(name: str, text: str, codes: Sequence[Code]) -> Level:
     )
 
 
-def _bounds_of(code: Code) -> tuple[int, int | None]:
+def bounds_of(code: Code) -> tuple[int, int | None]:
+    """The lowest and the highest number that a code stands for; ``None`` for "and over".
+
+    Raises:
+        SpecError: It stands for none.
+    """
     if code.lower is not None:
         return code.lower, code.upper
     if re.fullmatch(r"-?\d{1,16}", code.code):

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import datetime
 import hashlib
 import json
-import re
-import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from sdcensus.errors import InputError, Refused, SpecError
-from sdcensus.model.letters import plain_letters
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.lock import LOCK_FILE
 from sdcensus.model.published.provenance import line_text
 from sdcensus.session.gate.gate import AcceptedRisk
 from sdcensus.session.guard.run import read_lock
+from sdcensus.session.office.people import check_second_person, iso_day, shown_name
 from sdcensus.session.publish.workplace import (
     ACCEPTED_RISK,
     APPROVALS,
@@ -211,10 +208,10 @@ def approve(
     """
     from sdcensus.session.publish.approval import verify
 
-    who = _words(name)
+    who = shown_name(name)
     if not who:
         raise SpecError("An approval needs the name of who approves.")
-    day = _day(date)
+    day = iso_day(date)
     root = Path(folder)
     # Nobody publishes, and nobody else approves, while the digests are looked at and written.
     with _taken_for(root, office) as private:
@@ -227,8 +224,8 @@ def approve(
             )
         _check_documents(private)
         known = read_approvals(private, root)
-        _check_second_person(who, [approval.name for approval in known.approvals])
-        kept = (*known.approvals, Approval(who, _words(role), day))
+        check_second_person(who, [approval.name for approval in known.approvals])
+        kept = (*known.approvals, Approval(who, shown_name(role), day))
         content: dict[str, Any] = {
             "format": "sdcensus-approval",
             "version": 1,
@@ -353,38 +350,3 @@ def _document_now(made: Mapping[str, Any] | None) -> str | None:
 
 def _digest_of(path: Path) -> str | None:
     return WrittenFile.of(path).sha256 if path.is_file() else None
-
-
-def _words(text: str) -> str:
-    """A name as it is shown: no signs that nobody sees, single blanks."""
-    shown = "".join(" " if sign.isspace() else sign for sign in unicodedata.normalize("NFC", text))
-    return " ".join("".join(sign for sign in shown if sign.isprintable()).split())
-
-
-def _check_second_person(who: str, before: Sequence[str]) -> None:
-    """Refuse a name of somebody who has approved, or who may have under another spelling."""
-    for name in before:
-        if unicodedata.normalize("NFKC", name).casefold() == (
-            unicodedata.normalize("NFKC", who).casefold()
-        ):
-            raise Refused(f"{who} has approved this already; a second person has to.")
-        if _name_parts(name) == _name_parts(who):
-            raise Refused(
-                f"{who} may be {name}, who has approved this already: the names differ in accents,"
-                " signs or order only. If they are two persons, write what tells them apart, such"
-                " as a second name."
-            )
-
-
-def _name_parts(name: str) -> list[str]:
-    """The parts of a name, the same for most ways to write it."""
-    return sorted(re.findall(r"\w+", plain_letters(name))) or [name]
-
-
-def _day(text: str) -> str:
-    if not text.strip():
-        return ""
-    try:
-        return datetime.date.fromisoformat(text.strip()).isoformat()
-    except ValueError:
-        raise SpecError(f"{text!r} is no date. Write it as 2026-03-01.") from None

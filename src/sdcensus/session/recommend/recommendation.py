@@ -43,6 +43,7 @@ from sdcensus.session.recommend.tables import (
     small_share,
     standard_tables,
 )
+from sdcensus.session.recommend.uniques import unique_advice, with_coarser
 from sdcensus.session.recommend.words import (
     cautions,
     noise_words,
@@ -194,6 +195,9 @@ def recommend(
     facts = _facts(census, policy, progress, builder=builder)
     name = f"{census.schema.census.name}: {joined(wanted)}"
     base = policy or first_policy(census, facts, name, progress=progress)
+    alone = unique_advice(census, facts, base, progress=progress) if builder else None
+    if alone is not None and policy is None:
+        base, alone = with_coarser(base, facts, alone)
     progress("counting looks", 0.0)
     menu = None
     if builder:
@@ -246,6 +250,7 @@ def recommend(
         (
             *ahead,
             *cautions(facts, tables, noise, chosen),
+            *(() if alone is None else alone.lines),
             *undecided_lines(chosen, undecided(chosen, census, specs)),
         ),
         _swapping(wanted, census, specs, noise),

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError
-from sdcensus.microdata.swapping.profiles import combined
+from sdcensus.kernels.uniques.numbering import combined
 from sdcensus.microdata.swapping.units import UnitTable
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity, Role, Variable

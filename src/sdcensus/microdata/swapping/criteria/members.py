@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError, UnknownName
 from sdcensus.kernels.cells.sparse import sort_cells
-from sdcensus.microdata.swapping.profiles import combined
+from sdcensus.kernels.uniques.numbering import combined
 from sdcensus.microdata.swapping.units import NO_UNIT, UnitTable
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity, Variable

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError
-from sdcensus.microdata.swapping.profiles import combined
+from sdcensus.kernels.uniques.numbering import combined
 from sdcensus.microdata.swapping.units import NO_UNIT, UnitTable
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.table_spec import TableSpec

@@ -1,0 +1,209 @@
+"""Assessing designs: risk, neighbours, intruders, what cumulates, what users lose, a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sdcensus.errors import Sentence
+from sdcensus.microdata.method import FactTable
+from sdcensus.microdata.release.give_aways import give_aways
+from sdcensus.microdata.release.groupings import small_categories
+from sdcensus.microdata.release.words import recode_words
+from sdcensus.model.confidential import Confidential
+from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.release.plan import IntruderRules, MissingValues
+from sdcensus.model.schema.variable import Entity
+from sdcensus.model.secret import Purpose
+from sdcensus.model.sentences import sentence
+from sdcensus.model.text import Text
+from sdcensus.report.new_folder import check_new_folder
+from sdcensus.report.release.files import require_assessment_libraries, write_assessment
+from sdcensus.report.release.results import (
+    DesignResult,
+    IntruderRow,
+    MeasureVerdict,
+    ReleaseAssessment,
+)
+from sdcensus.session.release.cumulation import Cumulation, cumulation
+from sdcensus.session.release.designed import DesignedRecords, designed
+from sdcensus.session.release.intruder import intruder_row, simulate_intruder
+from sdcensus.session.release.ladders import Ladders, variable_text
+from sdcensus.session.release.measures import (
+    composition_of,
+    diversity_facts,
+    sample_only_facts,
+    special_of,
+)
+from sdcensus.session.release.opened import OpenRelease
+from sdcensus.session.release.proposal import write_proposal
+from sdcensus.session.release.utility.measurement import measured_utility
+from sdcensus.session.release.verdict import judged_step, verdicts
+
+#: SUDA and models look at every record several times: of larger files they are left out.
+MOST_SEARCHED = 2_000_000
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True, repr=False)
+class AssessedDesign(Confidential):
+    """A design with what was measured, and what others need of it."""
+
+    told: DesignedRecords
+    result: DesignResult
+    together: Cumulation
+
+    def __repr__(self) -> str:
+        return "<AssessedDesign: confidential>"
+
+
+def assess(
+    opened: OpenRelease,
+    out: Path | None = None,
+    *,
+    language: str | None = None,
+    progress: Progress = no_progress,
+) -> ReleaseAssessment:
+    """Assess every design of a plan.
+
+    Args:
+        opened: The plan, the census and the secret.
+        out: A new folder for the page, the workbook and the tables; ``None`` for none.
+        language: Of the page.
+        progress: Told how far it is.
+    """
+    if out is not None:
+        check_new_folder(out)
+        require_assessment_libraries()
+    results = []
+    for design in opened.designs():
+        told = designed(opened, design, progress)
+        results.append(assessed_design(opened, told, progress=progress).result)
+    assessment = assessment_of(opened, results)
+    if out is not None:
+        write_assessment(assessment, out, language, progress=progress)
+        write_proposal(opened, out)
+    return assessment
+
+
+def assessment_of(opened: OpenRelease, results: Sequence[DesignResult]) -> ReleaseAssessment:
+    """Designs that were assessed, with what the page says about all of them."""
+    plan, store = opened.plan, opened.store
+    census = store.schema.census
+    known = {spec.entity for spec in store.schema.entities}
+    return ReleaseAssessment(
+        census=census.name,
+        title=plan.title or Text.of(plan.name),
+        licence=plan.licence,
+        persons=store.rows(Entity.PERSON),
+        households=store.rows(Entity.HOUSEHOLD) if Entity.HOUSEHOLD in known else None,
+        designs=tuple(results),
+        k=plan.risk.k,
+        known_keys=plan.risk.known_keys,
+        missing=plan.risk.missing,
+        surveys=plan.surveys,
+        preset=plan.preset,
+        notes=tuple(Sentence(caution) for caution in plan.cautions),
+    )
+
+
+def assessed_design(
+    opened: OpenRelease, told: DesignedRecords, *, progress: Progress = no_progress
+) -> AssessedDesign:
+    """Measure everything about one design."""
+    plan, records = opened.plan, told.records
+    rules, rows = plan.risk, records.sample.rows[Entity.PERSON]
+    ladders = Ladders(records, rules)
+    ladder = ladders.rows(rules.missing, progress)
+    other = next(each for each in MissingValues if each is not rules.missing)
+    judged = judged_step(ladder, rules.known_keys)
+    composition = composition_of(records, rules)
+    measures = verdicts(judged, composition, plan.acceptance)
+    if judged is not None and _fails(measures):
+        tried = tuple(ladders.alternatives(judged.step, rules.missing, progress))
+        measures = verdicts(judged, composition, plan.acceptance, tried)
+    together = cumulation(plan, opened.store, records, progress)
+    searched = rows.size <= MOST_SEARCHED
+    names = [variable_text(variable) for variable in records.design.ladder]
+    diverse = diversity_facts(records, ladders, rules)
+    truth = (judged.population_uniques, judged.expected_matches) if judged is not None else (0, 0.0)
+    model = None
+    if searched and judged is not None:
+        model = sample_only_facts(
+            records, ladders, plan, opened.draws(Purpose.SAMPLE), truth, progress
+        )
+    utility = measured_utility(opened.store, records, plan, progress=progress)
+    given = give_aways(told.store, records.design)
+    design = records.design.design
+    households = records.sample.rows.get(Entity.HOUSEHOLD)
+    result = DesignResult(
+        name=design.name,
+        fraction=str(design.fraction),
+        persons=rows.size,
+        households=None if households is None else households.size,
+        geographies=tuple(map(variable_text, records.design.geographies)),
+        recodes=tuple(_recodes(told)),
+        ladder=ladder,
+        ladder_otherwise=ladders.rows(other, progress),
+        verdicts=measures,
+        composition=composition,
+        intruders=tuple(_intruders(opened, told, progress)),
+        special=special_of(ladders, rows, names, rules) if searched else None,
+        diversity=() if diverse is None else (diverse,),
+        sample_only=() if model is None else (model,),
+        cumulation=together.facts,
+        groupings=tuple(_groupings(opened, told)),
+        giveaways=() if given is None else (given,),
+        utility=utility.facts,
+        further=(*records.sample.facts, *records.facts),
+        refusals=together.refusals,
+        notes=(*together.notes, *records.sample.notes, *records.notes),
+    )
+    return AssessedDesign(told=told, result=result, together=together)
+
+
+def _fails(measures: Sequence[MeasureVerdict]) -> bool:
+    return any(not measure.passes for measure in measures)
+
+
+def _recodes(told: DesignedRecords) -> Iterator[str]:
+    """What a design recodes, in words."""
+    for variable in told.design.variables:
+        words = recode_words(variable)
+        if words.by_language:
+            yield f"{variable.name}: {words.show()}"
+
+
+def _intruders(
+    opened: OpenRelease, told: DesignedRecords, progress: Progress
+) -> Iterator[IntruderRow]:
+    """Every intruder of the plan who tries this design; one who knows the ladder if none does."""
+    draws = opened.draws(Purpose.SAMPLE)
+    named = opened.plan.intruder or (IntruderRules(),)
+    for rules in named:
+        if rules.designs and told.design.design.name not in rules.designs:
+            continue
+        if not rules.keys and not told.design.ladder:
+            continue
+        matches = simulate_intruder(opened.store, told.records, rules, draws, progress=progress)
+        yield intruder_row(matches)
+
+
+def _groupings(opened: OpenRelease, told: DesignedRecords) -> Iterator[FactTable]:
+    """Categories that are too small, with what is proposed."""
+    proposal = small_categories(opened.store, told.design, opened.plan.thresholds)
+    rows = [row for row in proposal.rows() if row.group is not None or row.drop]
+    if not rows:
+        return
+    sizes = proposal.sizes()
+    heads = ("variable", "code", "label", "size", "into")
+    yield FactTable(
+        name="groupings",
+        title=sentence("release.groupings.title"),
+        headings=tuple(sentence(f"release.groupings.{head}") for head in heads),
+        rows=tuple(
+            (row.variable, row.code, row.label.show(), sizes[row.variable, row.code], row.into)
+            for row in rows
+        ),
+        note=sentence("release.groupings.note"),
+    )

@@ -1,0 +1,165 @@
+"""The risk of a design along the ladder, and with single keys left out or told more coarsely."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sdcensus.microdata.release.records import FileRecords
+from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.release.file_variable import FileVariable
+from sdcensus.model.release.plan import MissingValues, RiskRules
+from sdcensus.model.schema.variable import Entity, Level
+from sdcensus.model.text import Text
+from sdcensus.report.release.results import LadderRow
+from sdcensus.risk.records.key_column import KeyColumn
+from sdcensus.risk.records.ladder import StepRisk, ladder_risk, whole_risk
+from sdcensus.session.release.columns import households_of, shown_columns
+from sdcensus.session.release.verdict import Alternative, Change
+
+Mask = npt.NDArray[np.bool_]
+Integers = npt.NDArray[Any]
+
+
+class Ladders:
+    """The keys of a file for every person of the census, read once.
+
+    Args:
+        records: The file.
+        rules: What is measured.
+    """
+
+    def __init__(self, records: FileRecords, rules: RiskRules) -> None:
+        store = records.store
+        self._variables = records.design.ladder
+        self._rules = rules
+        self._columns = shown_columns(records)
+        self._households: Integers | None = households_of(store)
+        self._sampled: Mask = records.sample.taken(Entity.PERSON, store.rows(Entity.PERSON))
+
+    def __repr__(self) -> str:
+        return "<Ladders: confidential>"
+
+    @property
+    def columns(self) -> tuple[KeyColumn, ...]:
+        """The keys of every person, with what the file tells of its own."""
+        return self._columns
+
+    @property
+    def sampled(self) -> Mask:
+        """Which persons are in the file."""
+        return self._sampled
+
+    def rows(
+        self, missing: MissingValues, progress: Progress = no_progress
+    ) -> tuple[LadderRow, ...]:
+        """The risk at each step."""
+        steps = self._steps(self._columns, missing, progress)
+        names = [variable_text(variable) for variable in self._variables]
+        return tuple(_row(step, name) for step, name in zip(steps, names, strict=True))
+
+    def alternatives(
+        self, keys: int, missing: MissingValues, progress: Progress = no_progress
+    ) -> Iterator[Alternative]:
+        """A step of so many keys with one of them changed, then with several, the best first.
+
+        A key is told at a coarser declared level, or left out. Changes of several keys are those
+        that help most alone, taken together one after the other.
+        """
+        known = dict(enumerate(self._columns[:keys]))
+        single: list[tuple[float, int, Change, KeyColumn | None]] = []
+        for place in known:
+            progress("looking for what would help", place / keys)
+            for change, column in self._changes(place):
+                if column is None and keys == 1:
+                    continue
+                row = self._last({**known, place: column}, missing)
+                single.append((row.expected_matches, place, change, column))
+                yield Alternative((change,), row)
+        changed: dict[int, Change] = {}
+        told: dict[int, KeyColumn | None] = dict(known)
+        for _, place, change, column in sorted(single, key=lambda each: each[:2]):
+            left = sum(each is not None for each in told.values())
+            if place in changed or (column is None and left == 1):
+                continue
+            changed[place], told[place] = change, column
+            if len(changed) > 1:
+                yield Alternative(tuple(changed.values()), self._last(told, missing))
+
+    def _changes(self, place: int) -> Iterator[tuple[Change, KeyColumn | None]]:
+        variable = self._variables[place]
+        name = variable_text(variable)
+        for level in _coarser(variable):
+            label = variable.source.level_label(level.name) or Text.of(level.name)
+            yield Change(name, label), _told_coarser(self._columns[place], variable, level)
+        yield Change(name), None
+
+    def _last(self, columns: Mapping[int, KeyColumn | None], missing: MissingValues) -> LadderRow:
+        told = [column for column in columns.values() if column is not None]
+        step = whole_risk(
+            told, self._sampled, k=self._rules.k, missing=missing, households=self._households
+        )
+        return _row(step, Text())
+
+    def _steps(
+        self, columns: Sequence[KeyColumn], missing: MissingValues, progress: Progress
+    ) -> tuple[StepRisk, ...]:
+        return ladder_risk(
+            columns,
+            self._sampled,
+            k=self._rules.k,
+            missing=missing,
+            households=self._households,
+            progress=progress,
+        ).steps
+
+
+def variable_text(variable: FileVariable) -> Text:
+    """What a key is called: its label, or its name."""
+    return variable.source.label or Text.of(variable.name)
+
+
+def _row(step: StepRisk, name: Text) -> LadderRow:
+    households = step.households
+    return LadderRow(
+        step=len(step.keys),
+        key=name,
+        records=step.records,
+        sample_uniques=step.sample_uniques,
+        sample_uniques_confounded=step.sample_uniques_confounded,
+        expected_matches=step.expected_matches,
+        population_uniques=step.population_uniques,
+        population_uniques_confounded=step.population_uniques_confounded,
+        not_anonymous=step.not_anonymous,
+        global_risk=step.global_risk,
+        households=None if households is None else households.households,
+        households_at_risk=None if households is None else households.likely,
+        household_risk=None if households is None else households.mean,
+    )
+
+
+def _coarser(variable: FileVariable) -> Iterator[Level]:
+    """Declared levels that are coarser than what the file tells, and tell something."""
+    told = variable.level
+    for level in variable.source.levels():
+        if level.universe or len(level.codes) >= len(told.codes) or len(level.codes) < 2:
+            continue
+        if told.refines(level):
+            yield level
+
+
+def _told_coarser(column: KeyColumn, variable: FileVariable, level: Level) -> KeyColumn:
+    """A column at a coarser level; codes that no leaf has stay what they are."""
+    extra = column.size - len(variable.level.codes)
+    codes = np.full(column.size, -1, dtype=np.int64)
+    codes[variable.level.group_array] = level.group_array
+    kinds = [code.kind for code in level.codes]
+    for position in np.flatnonzero(codes < 0):
+        codes[position] = len(kinds)
+        kinds.append(column.kinds[position])
+    assert extra >= 0
+    return replace(column, values=codes[column.values], kinds=tuple(kinds))
