@@ -20,6 +20,7 @@ from benchmarks import (
     publish,
     serve,
     study,
+    suppression,
     swap,
     tabulate,
     uniques,
@@ -90,6 +91,12 @@ def sections(folder: Path, *, small: bool) -> dict[str, Section]:
         "uniques": (
             "Uniques of a file of records: six keys, and a ladder of ten",
             lambda: uniques.measure(small=small),
+        ),
+        "suppression": (
+            "Files for researchers: blanked keys, amounts in groups and exchanged",
+            lambda: suppression.measure(
+                folder, (100_000, 200_000) if small else (100_000, 1_000_000, 10_000_000)
+            ),
         ),
         "serve": (
             f"The table builder, {millions}",

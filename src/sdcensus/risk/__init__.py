@@ -84,7 +84,7 @@ if TYPE_CHECKING:
         StepRisk as StepRisk,
         ladder_risk as ladder_risk,
         record_risk as record_risk,
-        step_risk as step_risk,
+        whole_risk as whole_risk,
     )
     from sdcensus.risk.unperturbed import (
         unperturbed_or_imputed as unperturbed_or_imputed,

@@ -14,7 +14,7 @@ from sdcensus.errors import SpecError
 from sdcensus.model.release.plan import MissingValues
 from sdcensus.model.schema.variable import CodeKind
 from sdcensus.risk.records.key_column import KeyColumn
-from sdcensus.risk.records.ladder import StepRisk, ladder_risk, record_risk, step_risk
+from sdcensus.risk.records.ladder import StepRisk, ladder_risk, record_risk, whole_risk
 from tests.risk.records.plain_uniques import Plain, key_values, plain_uniques, taken
 
 V, MISSING, NA = CodeKind.VALID, CodeKind.NOT_STATED, CodeKind.NOT_APPLICABLE
@@ -146,7 +146,7 @@ def test_the_definitions_hold_at_every_step(
             assert _counts(step) == _plain_counts(plain)
             assert step.expected_matches == pytest.approx(float(plain.expected_matches), rel=1e-13)
             assert step.global_risk == pytest.approx(float(plain.global_risk), rel=1e-13)
-        assert step_risk(columns, sampled, k=k, missing=missing) == ladder.steps[-1]
+        assert whole_risk(columns, sampled, k=k, missing=missing) == ladder.steps[-1]
         risk = record_risk(columns, sampled, missing=missing)
         stars = [plain.cells[key] for key in taken(keys, sampled)]
         assert risk.sample_matches.tolist() == pytest.approx([float(cell[2]) for cell in stars])

@@ -112,15 +112,16 @@ def ladder_risk(
     Raises:
         SpecError: ``k`` is below 1, or there are more keys than a ladder may have.
     """
-    measure = _Measure(sampled, k, households)
+    measured = _Measured(sampled, households, k)
     steps = []
     for place, step in enumerate(steps_of(columns, sampled, missing)):
-        steps.append(measure.of(step, columns[: place + 1]))
+        names = tuple(column.name for column in columns[: place + 1])
+        steps.append(measured.step(step, names))
         progress("uniques", (place + 1) / len(columns))
     return LadderRisk(steps=tuple(steps), missing=missing)
 
 
-def step_risk(
+def whole_risk(
     columns: Sequence[KeyColumn],
     sampled: Mask,
     *,
@@ -128,39 +129,34 @@ def step_risk(
     missing: MissingValues = MissingValues.ADJUST,
     households: Integers | None = None,
 ) -> StepRisk:
-    """The risk of a file when all keys are known: the last step of ``ladder_risk`` alone.
-
-    Missing values cost most, and here they are looked at once. Arguments as there.
-    """
-    whole = combinations(columns, sampled, missing)
-    return _Measure(sampled, k, households).of(whole, columns)
+    """The last step of a ladder alone, without those before it; arguments as there."""
+    measured = _Measured(sampled, households, k)
+    names = tuple(column.name for column in columns)
+    return measured.step(combinations(columns, sampled, missing), names)
 
 
-class _Measure:
-    """What is counted at every step of a ladder."""
+class _Measured:
+    """What is counted of the combinations of keys in a file."""
 
-    __slots__ = ("_k", "_members", "_population", "_rows")
-
-    def __init__(self, sampled: Mask, k: int, households: Integers | None) -> None:
+    def __init__(self, sampled: Mask, households: Integers | None, k: int) -> None:
         if k < 1:
             raise SpecError(
                 f"k is {k}. Say how many should share their keys, 1 or more, such as 3."
             )
-        self._k = k
-        self._population = sampled.size
+        self._k, self._population = k, sampled.size
         self._rows = np.flatnonzero(sampled)
         self._members = None
         if households is not None:
             self._members = Members.of(np.asarray(households)[self._rows])
 
-    def of(self, step: Combinations, columns: Sequence[KeyColumn]) -> StepRisk:
-        cells = step.adjusted()
+    def step(self, keys: Combinations, names: tuple[str, ...]) -> StepRisk:
+        cells = keys.adjusted()
         uniques = uniques_of(cells, population=self._population, k=self._k)
         risk = None
         if self._members is not None:
-            risk = self._members.measured(cells.population_matches[step.places(self._rows)])
+            risk = self._members.measured(cells.population_matches[keys.places(self._rows)])
         counts = {each.name: getattr(uniques, each.name) for each in fields(uniques)}
-        return StepRisk(**counts, keys=tuple(column.name for column in columns), households=risk)
+        return StepRisk(**counts, keys=names, households=risk)
 
 
 def record_risk(
