@@ -306,7 +306,7 @@ class _Reader:
             if design is not None:
                 designs[section.name] = design
         faulty = len(self.mistakes.found) > before
-        if not designs and not faulty:
+        if not designs and not self.mistakes.found:
             self.mistakes.add(
                 (), "There is no design. Add one: [[design]] with name and households = 0.1."
             )
