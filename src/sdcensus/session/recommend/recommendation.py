@@ -193,8 +193,7 @@ def recommend(
     wanted = RecommendedProduct.several(product)
     builder = RecommendedProduct.BUILDER in wanted
     facts = _facts(census, policy, progress, builder=builder)
-    name = f"{census.schema.census.name}: {joined(wanted)}"
-    base, alone = _base(census, facts, name, policy, progress, builder=builder)
+    base, alone = _base(census, facts, wanted, policy, progress)
     progress("counting looks", 0.0)
     menu = None
     if builder:
@@ -257,13 +256,13 @@ def recommend(
 def _base(
     census: Census,
     facts: Facts,
-    name: str,
+    wanted: Collection[RecommendedProduct],
     given: Policy | None,
     progress: Progress,
-    *,
-    builder: bool,
 ) -> tuple[Policy, tuple[str, ...]]:
     """The policy to start from, and what is said about variables that single people out."""
+    builder = RecommendedProduct.BUILDER in wanted
+    name = f"{census.schema.census.name}: {joined(tuple(wanted))}"
     base = given or first_policy(census, facts, name, progress=progress)
     advice = unique_advice(census, facts, base, progress=progress) if builder else None
     if advice is None:
