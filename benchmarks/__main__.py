@@ -19,6 +19,7 @@ from benchmarks import (
     protect,
     publish,
     serve,
+    special_uniques,
     study,
     suppression,
     swap,
@@ -58,6 +59,10 @@ def sections(folder: Path, *, small: bool) -> dict[str, Section]:
         "intervals": (
             f"Feasibility intervals: 97 × 2 × 15 × 17 × 7 cells, {sizes[0]:,} persons",
             lambda: intervals.measure(sizes[0]),
+        ),
+        "special-uniques": (
+            "Special uniques (SUDA): six keys",
+            lambda: special_uniques.measure((100_000,) if small else (100_000, 1_000_000)),
         ),
         "study": (
             "A complete study",

@@ -108,7 +108,7 @@ def test_the_furthest_class_is_told_with_its_size() -> None:
     """By hand: three quarters of the file have value 0; the class of one has value 1 only."""
     result = _measured([0, 0, 0, 1], [0, 0, 0, 1], furthest=0.5)
     assert result.largest_distance == pytest.approx(0.75)
-    assert result.furthest_off(1) == ((1, pytest.approx(0.75)),)
+    assert result.furthest_off(1)[0] == pytest.approx((1, 0.75))
     assert result.too_far == Failures(1, 1)
 
 

@@ -31,6 +31,7 @@ def split_sizes(
     values: Integers,
     is_valid: Mask,
     ends: Mask,
+    likenesses: Integers,
     counts: Integers,
     alikes: Integers,
     closed: Integers,
@@ -45,16 +46,24 @@ def split_sizes(
         values: The code of each record, or ``OPEN``.
         is_valid: For each code whether a record that leaves it open may have it.
         ends: For each record whether it leaves everything open that later splits look at.
+        likenesses: For each record a number, from 0, that is the same for records which agree on
+            this variable and on all that later splits look at: of lookalikes that agree, as many
+            as ``limit`` are as good as all.
         counts, alikes, closed: For each code a zero; working room.
         limit: A group with so many lookalikes of which ``ends`` holds is dropped: nobody in it
             will ever be alone.
     """
     kept, groups, alone = 0, 0, 0
     touched = np.empty(counts.size, dtype=np.int64)
+    chosen = np.empty(records.size, dtype=np.int32)
+    stamps = np.zeros(likenesses.size + 1, dtype=np.int64)
     for group in range(members.size):
-        start, end, own = starts[group], starts[group + 1], starts[group] + members[group]
+        own, end = _chosen(
+            records, starts[group], starts[group] + members[group], starts[group + 1], values,
+            likenesses, stamps, group, limit, chosen,
+        )  # fmt: skip
         seen, wild, wild_closed = _tallied(
-            records, start, own, end, values, ends, counts, alikes, closed, touched
+            chosen, own, end, values, ends, counts, alikes, closed, touched
         )
         for at in range(seen):
             code = touched[at]
@@ -70,9 +79,46 @@ def split_sizes(
 
 
 @compiled
-def _tallied(
+def _chosen(
     records: Integers,
     start: int,
+    own: int,
+    end: int,
+    values: Integers,
+    likenesses: Integers,
+    stamps: Int64,
+    group: int,
+    limit: int,
+    chosen: Integers,
+) -> tuple[int, int]:
+    """The members of a group that state the code, then lookalikes without needless ones.
+
+    How many members there are, and how many records in all. A stamp is the group and how many
+    lookalikes of a kind it has so far.
+    """
+    filled = 0
+    for at in range(start, own):
+        if values[records[at]] >= 0:
+            chosen[filled] = records[at]
+            filled += 1
+    stated = filled
+    first = group * (limit + 1)
+    for at in range(start, end):
+        record = records[at]
+        if at < own and values[record] >= 0:
+            continue
+        likeness = likenesses[record]
+        stamp = max(stamps[likeness], first)
+        if stamp - first < limit:
+            stamps[likeness] = stamp + 1
+            chosen[filled] = record
+            filled += 1
+    return stated, filled
+
+
+@compiled
+def _tallied(
+    records: Integers,
     own: int,
     end: int,
     values: Integers,
@@ -84,7 +130,7 @@ def _tallied(
 ) -> tuple[int, int, int]:
     """Count the codes of a group; how many codes there are, and how many records leave it open."""
     seen, wild, wild_closed = 0, 0, 0
-    for at in range(start, end):
+    for at in range(end):
         record = records[at]
         code = values[record]
         if code < 0:
@@ -110,6 +156,7 @@ def split_groups(
     values: Integers,
     is_valid: Mask,
     ends: Mask,
+    likenesses: Integers,
     counts: Integers,
     alikes: Integers,
     closed: Integers,
@@ -125,10 +172,15 @@ def split_groups(
     own_place = np.full(counts.size, -1, dtype=np.int64)
     alike_place = np.full(counts.size, -1, dtype=np.int64)
     new_starts[0] = 0
+    chosen = np.empty(records.size, dtype=np.int32)
+    stamps = np.zeros(likenesses.size + 1, dtype=np.int64)
     for group in range(members.size):
-        start, end, own = starts[group], starts[group + 1], starts[group] + members[group]
+        own, end = _chosen(
+            records, starts[group], starts[group] + members[group], starts[group + 1], values,
+            likenesses, stamps, group, limit, chosen,
+        )  # fmt: skip
         seen, wild, wild_closed = _tallied(
-            records, start, own, end, values, ends, counts, alikes, closed, touched
+            chosen, own, end, values, ends, counts, alikes, closed, touched
         )
         for at in range(seen):
             code = touched[at]
@@ -144,8 +196,8 @@ def split_groups(
                 filled += counts[code] + others
                 groups += 1
                 new_starts[groups] = filled
-        for at in range(start, end):
-            record = records[at]
+        for at in range(end):
+            record = chosen[at]
             code = values[record]
             if code >= 0:
                 if at < own and own_place[code] <= -2:
@@ -157,7 +209,7 @@ def split_groups(
                     new_records[alike_place[code]] = record
                     alike_place[code] += 1
         if wild > 0:
-            _spread(records, start, end, values, is_valid, touched, seen, alike_place, new_records)
+            _spread(chosen, end, values, is_valid, touched, seen, alike_place, new_records)
         for at in range(seen):
             code = touched[at]
             counts[code], alikes[code], closed[code] = 0, 0, 0
@@ -167,7 +219,6 @@ def split_groups(
 @compiled
 def _spread(
     records: Integers,
-    start: int,
     end: int,
     values: Integers,
     is_valid: Mask,
@@ -177,7 +228,7 @@ def _spread(
     new_records: Integers,
 ) -> None:
     """Records that leave a code open are lookalikes in every group where it is a valid one."""
-    for at in range(start, end):
+    for at in range(end):
         record = records[at]
         if values[record] >= 0:
             continue

@@ -21,6 +21,7 @@ from sdcensus.kernels.records.special_uniques import (
     split_groups,
     split_sizes,
 )
+from sdcensus.kernels.uniques.numbering import combined
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.release.plan import MissingValues
@@ -106,9 +107,11 @@ def special_uniques(
         SpecError: There are no keys or too many, or a number that makes no sense.
     """
     largest = _checked(columns, most, disclosure_fraction)
-    search = _Search.of(columns, missing, largest)
+    # Keys of few codes are split last: few lookalikes differ in what is then left.
+    order = sorted(range(len(columns)), key=lambda key: columns[key].size)
+    search = _Search.of([columns[key] for key in order], missing, largest)
     search.run(progress)
-    return _scored(search, columns, disclosure_fraction, missing)
+    return _scored(search, columns, order, disclosure_fraction, missing)
 
 
 def _checked(columns: Sequence[KeyColumn], most: int | None, disclosure_fraction: float) -> int:
@@ -147,6 +150,7 @@ class _Search:
 
     values: list[Integers]
     valid: list[npt.NDArray[np.bool_]]
+    likenesses: list[Integers]
     largest: int
     heads: Int64
     masks: Int64 = field(default_factory=lambda: np.empty(1024, dtype=np.int64))
@@ -164,7 +168,10 @@ class _Search:
             values.append(np.ascontiguousarray(codes, dtype=np.int32))
             valid.append(column.is_kind(CodeKind.VALID))
         size = columns[0].values.size
-        return cls(values, valid, largest, np.full(size, OPEN, dtype=np.int64))
+        likenesses = [
+            combined([own + 1 for own in values[: key + 1]], size)[0] for key in range(len(values))
+        ]
+        return cls(values, valid, likenesses, largest, np.full(size, OPEN, dtype=np.int64))
 
     def run(self, progress: Progress) -> None:
         """Find all minimal sets of at most the largest size."""
@@ -200,7 +207,7 @@ class _Search:
         values = self.values[key]
         places, number, singles = split_sizes(
             groups.records, groups.starts, groups.members, values, valid, ends,
-            counts, alikes, closed, limit,
+            self.likenesses[key], counts, alikes, closed, limit,
         )  # fmt: skip
         if places > MOST_PLACES:
             raise SpecError(
@@ -213,7 +220,7 @@ class _Search:
         alone = np.empty(singles, dtype=np.int32)
         split_groups(
             groups.records, groups.starts, groups.members, values, valid, ends,
-            counts, alikes, closed, limit, records, starts, members, alone,
+            self.likenesses[key], counts, alikes, closed, limit, records, starts, members, alone,
         )  # fmt: skip
         return _Groups(records, starts, members), alone
 
@@ -261,6 +268,7 @@ class _Search:
 def _scored(
     search: _Search,
     columns: Sequence[KeyColumn],
+    order: Sequence[int],
     disclosure_fraction: float,
     missing: MissingValues,
 ) -> SpecialUniques:
@@ -291,6 +299,9 @@ def _scored(
             for first in range(keys)
         ]
     )
+    # Back to the order in which keys were named.
+    places = np.argsort(order)
+    together, needed = together[np.ix_(places, places)], needed[np.ix_(places, places)]
     in_pairs = search.in_pairs() if size else 0
     by_size = np.bincount(sizes, minlength=keys + 1)[1 : search.largest + 1]
     return SpecialUniques(

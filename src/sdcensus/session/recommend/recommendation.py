@@ -193,11 +193,7 @@ def recommend(
     wanted = RecommendedProduct.several(product)
     builder = RecommendedProduct.BUILDER in wanted
     facts = _facts(census, policy, progress, builder=builder)
-    name = f"{census.schema.census.name}: {joined(wanted)}"
-    base = policy or first_policy(census, facts, name, progress=progress)
-    alone = unique_advice(census, facts, base, progress=progress) if builder else None
-    if alone is not None and policy is None:
-        base, alone = with_coarser(base, facts, alone)
+    base, alone = _base(census, facts, wanted, policy, progress)
     progress("counting looks", 0.0)
     menu = None
     if builder:
@@ -250,11 +246,30 @@ def recommend(
         (
             *ahead,
             *cautions(facts, tables, noise, chosen),
-            *(() if alone is None else alone.lines),
+            *alone,
             *undecided_lines(chosen, undecided(chosen, census, specs)),
         ),
         _swapping(wanted, census, specs, noise),
     )
+
+
+def _base(
+    census: Census,
+    facts: Facts,
+    wanted: Collection[RecommendedProduct],
+    given: Policy | None,
+    progress: Progress,
+) -> tuple[Policy, tuple[str, ...]]:
+    """The policy to start from, and what is said about variables that single people out."""
+    builder = RecommendedProduct.BUILDER in wanted
+    name = f"{census.schema.census.name}: {joined(tuple(wanted))}"
+    base = given or first_policy(census, facts, name, progress=progress)
+    advice = unique_advice(census, facts, base, progress=progress) if builder else None
+    if advice is None:
+        return base, ()
+    if given is None:
+        base, advice = with_coarser(base, facts, advice)
+    return base, tuple(advice.lines)
 
 
 def _swapping(

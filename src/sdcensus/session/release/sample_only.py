@@ -70,7 +70,7 @@ def sample_weights(store: CensusStore, entity: Entity = Entity.PERSON) -> Floats
             ' for. Give the schema a variable with role = "weight", and load the sample again.'
         )
     values = store.values(entity, weight)[slice(None)]
-    weights = np.asarray(values, dtype=np.float64) / 10**weight.decimals
+    weights: Floats = np.asarray(values, dtype=np.float64) / float(10**weight.decimals)
     check_weights(weights)
     return weights
 
