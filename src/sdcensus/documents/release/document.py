@@ -17,6 +17,7 @@ from sdcensus.documents.release.sections import (
     DesignSection,
     HeadSection,
     InstitutionsSection,
+    IntruderSection,
     LargeHouseholdsSection,
     MakeSection,
     RiskSection,
@@ -116,9 +117,9 @@ class _Reader:
             thresholds=self._thresholds(),
             suppression=self._suppression(),
             surveys=self._several("survey", Survey, self.base.surveys),
-            intruder=self._intruders(),
             models=self._several("model", ModelQuestion, self.base.models),
             extracts=self._several("extract", Extract, self.base.extracts),
+            intruder=self._intruders(),
             making=self._making(),
             **self._head_values(head),
             **self._households(),
@@ -280,10 +281,16 @@ class _Reader:
         return tuple(kind(**_every(section)) for section, _ in self._listed(name))
 
     def _intruders(self) -> tuple[IntruderRules, ...]:
-        if "intruder" not in self.data:
+        """Several, or one in a table of its own."""
+        raw = self.data.get("intruder")
+        if raw is None:
             return self.base.intruder
-        intruders: list[IntruderRules] = []
-        for section, path in self._listed("intruder"):
+        sections = list(self._listed("intruder")) if not isinstance(raw, dict) else []
+        if isinstance(raw, dict):
+            section = self._section(IntruderSection, "intruder")
+            sections = [] if section is None else [(section, ("intruder",))]
+        intruders = []
+        for section, path in sections:
             try:
                 intruders.append(IntruderRules(**_every(section)))
             except SpecError as error:
@@ -363,7 +370,7 @@ class _Reader:
             if plan.suppression is not None:
                 against.check_designs(plan.suppression.designs, ("suppress", "designs"))
             for at, intruder in enumerate(plan.intruder):
-                against.check_designs(intruder.designs, ("intruder", at, "designs"))
+                against.check_designs(intruder.designs, (*against.intruder_place(at), "designs"))
         against.check_ladder()
         against.check_against_schema()
 

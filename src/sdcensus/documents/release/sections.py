@@ -304,7 +304,7 @@ class IntruderSection(Section):
     external_errors: Shares = Field(default_factory=dict)
     file_error: AcceptedShare = 0.0
     external_error: AcceptedShare = 0.0
-    years: int = 0
+    years: int = Field(default=0, ge=-120, le=120)
     moves: AcceptedShare = 0.0
     disagreeing: int = Field(default=1, ge=0)
     designs: Names = Field(default_factory=list)
