@@ -8,6 +8,7 @@ import pytest
 from sdcensus.documents.release.document import release_from_document
 from sdcensus.documents.release.preset_files import presets
 from sdcensus.documents.release.sections import LISTS, TABLES, HeadSection
+from sdcensus.documents.schema.sections import Section
 from sdcensus.documents.toml.lines import parse_toml
 from tests.docs.pages import Block, blocks, page_text
 
@@ -23,10 +24,7 @@ def test_documents_of_the_page_are_read(block: Block) -> None:
 def test_the_page_names_every_table_setting_and_preset() -> None:
     named = set(re.findall(r"`([^`\n]+)`", page_text(PAGE)))
     names = {re.sub(r"[\[\]]", "", name).split(" = ")[0] for name in named}
-    settings = {
-        setting
-        for section in (HeadSection, *TABLES.values(), *LISTS.values())
-        for setting in section.model_fields
-    }
+    sections: list[type[Section]] = [HeadSection, *TABLES.values(), *LISTS.values()]
+    settings = {setting for section in sections for setting in section.model_fields}
     assert settings - names == set()
     assert set(TABLES) | set(LISTS) | set(presets()) <= names
