@@ -122,6 +122,10 @@ def test_the_sketch_of_the_format_is_read(checked: bool) -> None:
     )
     assert plan.design().name == "B"
     assert plan.thresholds.exempt == (("rooms", ""), ("kind", ""))
+    assert plan.cautions == (
+        "[thresholds] exempts rooms, kind without a reason."
+        ' Write exempt = { rooms = "the reason" }.',
+    )
     assert plan.making.formats == tuple(
         MicrodataFormat(word) for word in ["csv", "sav", "dta", "parquet"]
     )
