@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import doctest
 import re
 from pathlib import Path
 
@@ -28,3 +29,13 @@ def test_the_page_names_every_table_setting_and_preset() -> None:
     settings = {setting for section in sections for setting in section.model_fields}
     assert settings - names == set()
     assert set(TABLES) | set(LISTS) | set(presets()) <= names
+
+
+def test_sessions_of_the_page_answer_what_it_shows() -> None:
+    report: list[str] = []
+    runner = doctest.DocTestRunner(verbose=False)
+    for block in blocks(PAGE, "python"):
+        session = doctest.DocTestParser().get_doctest(block.text, {}, PAGE, PAGE, block.line)
+        runner.run(session, out=report.append)
+    assert runner.summarize(verbose=False).attempted > 0
+    assert report == []
