@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -122,6 +122,10 @@ def test_the_sketch_of_the_format_is_read(checked: bool) -> None:
     )
     assert plan.design().name == "B"
     assert plan.thresholds.exempt == (("rooms", ""), ("kind", ""))
+    assert plan.cautions == (
+        "[thresholds] exempts rooms, kind without a reason."
+        ' Write exempt = { rooms = "the reason" }.',
+    )
     assert plan.making.formats == tuple(
         MicrodataFormat(word) for word in ["csv", "sav", "dta", "parquet"]
     )
@@ -329,29 +333,29 @@ files = st.one_of(st.none(), names.map(lambda name: Path("folder") / f"{name}.cs
 
 
 @st.composite
-def recodes(draw: Callable[..., object]) -> tuple[Recode, ...]:
+def recodes(draw: Any) -> tuple[Recode, ...]:
     every = []
-    for name in sorted(draw(listed)):  # type: ignore[call-overload]
+    for name in sorted(draw(listed)):
         bottom = draw(st.one_of(st.none(), st.integers(0, 9)))
         top = draw(st.one_of(st.none(), st.integers(10, 99)))
         members = draw(st.lists(words, max_size=4, unique=True))
         groups = tuple(
             CodeGroup(
                 code=f"g{at}" if at else "other",
-                members=(member,),  # type: ignore[arg-type]
-                label=draw(texts),  # type: ignore[arg-type]
-                kind=draw(st.sampled_from(GroupKind)),  # type: ignore[arg-type]
+                members=(member,),
+                label=draw(texts),
+                kind=draw(st.sampled_from(GroupKind)),
             )
-            for at, member in enumerate(members)  # type: ignore[arg-type]
+            for at, member in enumerate(members)
         )
         recode = Recode(
             variable=name,
-            level=draw(st.sampled_from(["", "five", "12", "1,2"])),  # type: ignore[arg-type]
-            intervals=draw(st.sampled_from(["", "0,5+", "3+", "0..9,10+"])),  # type: ignore[arg-type]
-            bottom=bottom,  # type: ignore[arg-type]
-            top=top,  # type: ignore[arg-type]
+            level=draw(st.sampled_from(["", "five", "12", "1,2"])),
+            intervals=draw(st.sampled_from(["", "0,5+", "3+", "0..9,10+"])),
+            bottom=bottom,
+            top=top,
             groups=groups,
-            optional=draw(st.booleans()),  # type: ignore[arg-type]
+            optional=draw(st.booleans()),
         )
         if replace(recode, optional=False) != Recode(variable=name):
             every.append(recode)
@@ -364,14 +368,14 @@ designs = st.builds(
 
 
 @st.composite
-def plans(draw: Callable[..., object]) -> ReleasePlan:
+def plans(draw: Any) -> ReleasePlan:
     listed_designs = draw(st.lists(designs, min_size=1, max_size=3))
-    every = tuple(replace(each, name=f"D{at}") for at, each in enumerate(listed_designs))  # type: ignore[arg-type, type-var]
+    every = tuple(replace(each, name=f"D{at}") for at, each in enumerate(listed_designs))
     licence = draw(st.sampled_from(LicenceClass))
     ladder = draw(listed)
     chosen = st.lists(st.sampled_from([each.name for each in every]), max_size=2, unique=True)
     groupings = draw(files)
-    return draw(  # type: ignore[return-value]
+    plan: ReleasePlan = draw(
         st.builds(
             ReleasePlan,
             name=names,
@@ -381,7 +385,7 @@ def plans(draw: Callable[..., object]) -> ReleasePlan:
             licence=st.just(licence),
             acceptance=st.builds(
                 replace,
-                st.just(ACCEPTANCE[licence]),  # type: ignore[index]
+                st.just(ACCEPTANCE[licence]),
                 expected_matches=levels,
                 household_risk=levels,
             ),
@@ -467,6 +471,7 @@ def plans(draw: Callable[..., object]) -> ReleasePlan:
             ),
         )
     )
+    return plan
 
 
 @settings(max_examples=40)

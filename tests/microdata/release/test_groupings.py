@@ -5,6 +5,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given, settings, strategies as st
 
@@ -16,7 +17,7 @@ from sdcensus.microdata.release.groupings import (
     check_thresholds,
     small_categories,
 )
-from sdcensus.model.release.file_variable import FileDesign
+from sdcensus.model.release.file_variable import FileDesign, FileVariable
 from sdcensus.model.release.grouping import Grouping
 from sdcensus.model.release.plan import Design, ReleasePlan, SmallOther, Thresholds
 from sdcensus.model.release.recode import Recode
@@ -68,7 +69,7 @@ def store_of(folder: str, counts: dict[str, list[int]]) -> CensusStore:
         for entity in (P, H)
     }
 
-    def column(variable: Variable) -> np.ndarray:
+    def column(variable: Variable) -> npt.NDArray[np.int64]:
         # What is not counted has no value; the last code is one of those in most variables.
         last = len(variable.codes) - 1
         leaves = np.repeat(np.arange(len(counts[variable.name])), counts[variable.name])
@@ -95,6 +96,15 @@ def proposed(proposal: GroupingProposal) -> dict[str, dict[str, tuple[str, ...]]
     }
 
 
+def told_by(variable: FileVariable) -> tuple[object, ...]:
+    """What a variable tells; files of groupings hold labels in the languages of the census."""
+    codes = [
+        (code.code, code.kind, code.label.show("en"), code.label.show("fr"))
+        for code in variable.level.codes
+    ]
+    return variable.name, codes, variable.level.group
+
+
 counts_of = st.fixed_dictionaries(
     {
         variable.name: st.lists(
@@ -107,7 +117,7 @@ counts_of = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(counts_of, st.integers(0, 60), st.integers(0, 40), st.sampled_from(SmallOther))
 def test_after_the_proposal_every_category_is_large_enough(
     counts: dict[str, list[int]], persons: int, households: int, rule: SmallOther
@@ -144,7 +154,7 @@ def test_after_the_proposal_every_category_is_large_enough(
         path.write_text(groupings_text(proposal.rows(), ("en", "fr")), encoding="utf-8")
         back = read_groupings(path, [design])
         again = resolved(*back, recodes=(Recode(variable="age", top=8),))
-        assert [each.level for each in again.variables] == [each.level for each in after.variables]
+        assert list(map(told_by, again.variables)) == list(map(told_by, after.variables))
 
 
 LARGE = {
@@ -164,14 +174,10 @@ def test_siblings_go_together_first_then_other(tmp_path: Path) -> None:
     thresholds = Thresholds(persons=50, households=50)
     counts = [30, 30, 100, 20, 100, 60, 5, 5, 5]
     proposal = proposal_for(tmp_path, thresholds, job=counts)
-    # 0 and 1 are enough together; 3 needs the next smallest of its branch; branch 2 is too small
-    # as a whole, so it becomes other with the smallest of the rest.
+    # 00 and 01 are enough together; 03 needs the next smallest of its branch. The last branch is
+    # too small as a whole: it becomes other, with the smallest of what there is then.
     assert proposed(proposal) == {
-        "job": {"00-other": ("00", "01"), "01-other": ("03", "05"), "other": ("00", "01")}
-        | {"other": ("00", "01", "06", "07", "08")}
-    } or proposed(proposal)["job"] == {
-        "other": ("00", "01", "06", "07", "08"),
-        "01-other": ("03", "05"),
+        "job": {"other": ("00", "01", "06", "07", "08"), "01-other": ("03", "05")}
     }
 
 

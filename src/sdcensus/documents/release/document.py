@@ -398,9 +398,16 @@ def _name_of(path: Path) -> str:
 
 def _cautions(plan: ReleasePlan) -> tuple[str, ...]:
     """What is allowed and seldom meant."""
-    return tuple(
+    every = [
         f"Design {design.name!r} holds every household of the census, and the class is"
         f" {plan.licence}: nothing protects anybody by not being in the file."
         for design in plan.designs
         if design.fraction == 1 and plan.licence is not LicenceClass.FULL_COUNT
-    )
+    ]
+    silent = [name for name, reason in plan.thresholds.exempt if not reason]
+    if silent:
+        every.append(
+            f"[thresholds] exempts {', '.join(silent)} without a reason. Write exempt ="
+            f' {{ {silent[0]} = "the reason" }}.'
+        )
+    return tuple(every)

@@ -110,7 +110,8 @@ def _shown(code: Code) -> Text:
         return Text.of(code.code)
     return Text.of(
         {
-            language: code.code if text == code.code else f"{code.code} {text}"
+            # "75 75 and over" would say it twice.
+            language: text if text.startswith(code.code) else f"{code.code} {text}"
             for language, text in code.label.by_language
         }
     )
