@@ -88,14 +88,11 @@ def languages_of(plan: ReleasePlan, schema: Schema) -> tuple[str, ...]:
 
 def citation(producer: Text, title: Text, census: Text, version: str) -> Text:
     """How to cite the file, without what is not known."""
-    cited = Text.named("release_sample.citation").filled(
-        producer=producer,
-        title=title,
-        census=Text() if title == census else census,
-        version=version,
-    )
-    return Text.of({language: _without_gaps(text) for language, text in cited.by_language})
+    edition = Text.named("release_sample.version").filled(version=version)
+    parts = (producer, title, Text() if title == census else census, edition)
 
+    def cited(language: str) -> str:
+        shown = [part.show(language).rstrip(". ") for part in parts]
+        return ". ".join(part for part in shown if part) + "."
 
-def _without_gaps(text: str) -> str:
-    return " ".join(part for part in text.split() if part != ".")
+    return in_every_language(cited)
