@@ -18,7 +18,8 @@ from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Purpose
 from sdcensus.model.sentences import sentence
 from sdcensus.model.text import Text
-from sdcensus.report.release.files import write_assessment
+from sdcensus.report.new_folder import check_new_folder
+from sdcensus.report.release.files import require_assessment_libraries, write_assessment
 from sdcensus.report.release.results import (
     DesignResult,
     IntruderRow,
@@ -36,7 +37,8 @@ from sdcensus.session.release.measures import (
     special_of,
 )
 from sdcensus.session.release.opened import OpenRelease
-from sdcensus.session.release.utility import measured_utility
+from sdcensus.session.release.proposal import write_proposal
+from sdcensus.session.release.utility.measurement import measured_utility
 from sdcensus.session.release.verdict import judged_step, verdicts
 
 #: SUDA and models look at every record several times: of larger files they are left out.
@@ -70,6 +72,9 @@ def assess(
         language: Of the page.
         progress: Told how far it is.
     """
+    if out is not None:
+        check_new_folder(out)
+        require_assessment_libraries()
     results = []
     for design in opened.designs():
         told = designed(opened, design, progress)
@@ -77,6 +82,7 @@ def assess(
     assessment = assessment_of(opened, results)
     if out is not None:
         write_assessment(assessment, out, language, progress=progress)
+        write_proposal(opened, out)
     return assessment
 
 

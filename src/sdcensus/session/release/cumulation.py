@@ -79,7 +79,7 @@ def cumulation(
     }
     size = store.rows(Entity.PERSON)
     union = union_risk(leaves, files, size=size, missing=plan.risk.missing)
-    refusals = ()
+    refusals: tuple[Sentence, ...] = ()
     if union.exceeded:
         refusals = (
             sentence(

@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from sdcensus.errors import Sentence
+from sdcensus.model.confidential import Confidential
 from sdcensus.model.quantities import share_text
 from sdcensus.model.release.licence import Acceptance
-from sdcensus.model.sentences import in_every_language, sentence
+from sdcensus.model.sentences import in_every_language, sentence, speak
+from sdcensus.model.spec.headings import joined
 from sdcensus.model.text import Text
 from sdcensus.report.release.results import CompositionRisk, LadderRow, MeasureVerdict
 
@@ -21,18 +23,37 @@ _SHARES: dict[str, Callable[[LadderRow], float]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Alternative:
-    """What a step of the ladder would be without one of its keys, or with a coarser one.
+class Change:
+    """A key that is told at a coarser level, or left out.
 
     Attributes:
-        key: The key that is left out or told more coarsely.
+        key: The key.
         level: The coarser level; empty where the key is left out.
-        row: The step without it.
     """
 
     key: Text
-    level: Text
+    level: Text = Text()
+
+    def words(self, language: str) -> str:
+        """The change in words, as a part of a sentence."""
+        manner = "coarser" if self.level.by_language else "without"
+        return speak(f"release.change.{manner}", language, key=self.key, level=self.level)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Alternative(Confidential):
+    """What a step of the ladder would be with other keys.
+
+    Attributes:
+        changes: What is changed.
+        row: The step then.
+    """
+
+    changes: tuple[Change, ...]
     row: LadderRow
+
+    def __repr__(self) -> str:
+        return "<Alternative: confidential>"
 
 
 def judged_step(ladder: Sequence[LadderRow], known_keys: int | None) -> LadderRow | None:
@@ -87,9 +108,7 @@ def _verdicts(
         accepted = acceptance.composition_uniques
         change = None
         if value > accepted:
-            known = Text.named("release.and_so_on")
-            if composition.known:
-                known = composition.known[0]
+            known = composition.known[0] if composition.known else Text()
             change = sentence("release.change.composition", key=known)
         yield MeasureVerdict(
             measure="composition_uniques", value=value, accepted=accepted, change=change
@@ -117,16 +136,23 @@ def _change(
         return number(alternative.row) / alternative.row.records
 
     passing = [each for each in alternatives if share(each) <= accepted]
-    # Of those that pass, a coarser key costs users less than none, and so does the highest risk.
+    # Of those that pass, users lose least by few changes, by coarser keys rather than none, and
+    # by the highest risk that is still accepted.
     if passing:
-        best = max(passing, key=lambda each: (bool(each.level.by_language), share(each)))
+        best = min(passing, key=lambda each: (len(each.changes), _left_out(each), -share(each)))
     else:
         best = min(alternatives, key=share)
-    manner = "coarser" if best.level.by_language else "without"
     result = "passes" if passing else "helps"
     return sentence(
-        f"release.change.{manner}-{result}",
-        key=best.key,
-        level=best.level,
+        f"release.change.{result}",
+        changes=in_every_language(lambda language: _listed(best, language)),
         value=in_every_language(lambda language: share_text(share(best), language)),
     )
+
+
+def _left_out(alternative: Alternative) -> int:
+    return sum(not change.level.by_language for change in alternative.changes)
+
+
+def _listed(alternative: Alternative, language: str) -> str:
+    return joined([change.words(language) for change in alternative.changes], language)
