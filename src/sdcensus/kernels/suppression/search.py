@@ -90,20 +90,13 @@ def _all_have(counts: Int64, start: int, stop: int, k: int) -> bool:
 
 @compiled
 def _ruin(
-    codes: Int32,
-    masks: UInt32,
-    counts: Int64,
-    start: int,
-    stop: int,
-    slot_keys: Int32,
-    members: Int64,
-    member_starts: Int64,
-    listed: Int64,
+    group_state: Any,
     number: int,
     back: int,
     state: npt.NDArray[np.uint64],
 ) -> None:
     """Give back some of the blanks that are listed."""
+    codes, masks, counts, start, stop, slot_keys, members, member_starts, listed = group_state
     left = number
     for _ in range(min(back, number)):
         at = _next(state, left)
@@ -162,21 +155,14 @@ def _recreate(
 
 @compiled
 def _prune(
-    codes: Int32,
-    masks: UInt32,
-    counts: Int64,
-    start: int,
-    stop: int,
-    slot_keys: Int32,
-    members: Int64,
-    member_starts: Int64,
-    listed: Int64,
+    group_state: Any,
     number: int,
     weights: Int64,
     k: int,
     state: npt.NDArray[np.uint64],
 ) -> int:
     """Give back what nobody needs, in the order of the sequence; what the others cost."""
+    codes, masks, counts, start, stop, slot_keys, members, member_starts, listed = group_state
     cost = 0
     left = number
     while left:
@@ -230,25 +216,13 @@ def cheaper_blanks(
     kept_cost = 0
     for at in range(number):
         kept_cost += weights[slot_keys[listed[at]]]
+    group_state = (codes, masks, counts, start, stop, slot_keys, members, member_starts, listed)
     for turn in range(rounds):
         number = _blanked(masks, given, slots, start, stop, listed)
         if number == 0:
             break
         back = number if turn % 16 == 15 else 1 + _next(state, min(number, 6))
-        _ruin(
-            codes,
-            masks,
-            counts,
-            start,
-            stop,
-            slot_keys,
-            members,
-            member_starts,
-            listed,
-            number,
-            back,
-            state,
-        )
+        _ruin(group_state, number, back, state)
         if _next(state, 2):
             record = start + _next(state, stop - start)
             keys = free_keys(masks, slots, record) & _next(state, 1 << width)
@@ -274,21 +248,7 @@ def cheaper_blanks(
             state,
         )
         number = _blanked(masks, given, slots, start, stop, listed)
-        cost = _prune(
-            codes,
-            masks,
-            counts,
-            start,
-            stop,
-            slot_keys,
-            members,
-            member_starts,
-            listed,
-            number,
-            weights,
-            k,
-            state,
-        )
+        cost = _prune(group_state, number, weights, k, state)
         if _all_have(counts, start, stop, k) and cost <= kept_cost:
             kept_cost = cost
             kept_masks[:] = masks[start:stop]
