@@ -128,16 +128,21 @@ def _importance(value: object) -> dict[str, float]:
     if not isinstance(value, dict):
         raise WrongValueError(((), "should be a table such as { age = 2, sex = 1 }"))
     wrong: list[tuple[KeyPath, str]] = [
-        ((name,), "should be a number above 0, such as 2")
+        ((name,), 'should be a number above 0, such as 2, or "never" for a key that is not blanked')
         for name, weight in value.items()
-        if isinstance(weight, bool)
-        or not isinstance(weight, int | float)
-        or not math.isfinite(weight)
-        or weight <= 0
+        if weight != "never"
+        and (
+            isinstance(weight, bool)
+            or not isinstance(weight, int | float)
+            or not math.isfinite(weight)
+            or weight <= 0
+        )
     ]
     if wrong:
         raise WrongValueError(*wrong)
-    return {name: float(weight) for name, weight in value.items()}
+    return {
+        name: math.inf if weight == "never" else float(weight) for name, weight in value.items()
+    }
 
 
 def _shares(value: object) -> dict[str, float]:

@@ -155,6 +155,25 @@ def best_keys(
 
 
 @compiled
+def _candidates(
+    counts: Int64, touched: Bool, start: int, stop: int, k: int, below: int, most: int, out: Int64
+) -> int:
+    """Records that are looked at: all of a small group, else some below ``k`` and the touched."""
+    chosen = 0
+    step = max(below // most, 1)
+    seen = 0
+    for record in range(start, stop):
+        short = counts[record] < k
+        wanted = stop - start <= most or (short and seen % step == 0)
+        if wanted or (not short and touched[record] and chosen < 2 * most):
+            out[chosen] = record
+            chosen += 1
+        if short:
+            seen += 1
+    return chosen
+
+
+@compiled
 def blank_greedily(
     codes: Int32,
     masks: UInt32,
@@ -199,23 +218,7 @@ def blank_greedily(
                 below += 1
         if below == 0:
             return True
-        chosen = 0
-        if stop - start <= most:
-            for record in range(start, stop):
-                candidates[chosen] = record
-                chosen += 1
-        else:
-            step = max(below // most, 1)
-            seen = 0
-            for record in range(start, stop):
-                if counts[record] < k:
-                    if seen % step == 0:
-                        candidates[chosen] = record
-                        chosen += 1
-                    seen += 1
-                elif touched[record] and chosen < 2 * most:
-                    candidates[chosen] = record
-                    chosen += 1
+        chosen = _candidates(counts, touched, start, stop, k, below, most, candidates)
         best_record, best, best_gain, best_cost = -1, 0, 0, 1
         for at in range(chosen):
             record = candidates[at]

@@ -81,17 +81,40 @@ def match_counts(codes: Int32, masks: UInt32) -> Int64:
                 cells = projected(codes[rows[at]][:, keys])
                 counts[rows[at]] += np.bincount(cells)[cells]
                 continue
-            both = np.concatenate([rows[at], rows[other]])
-            cells = projected(codes[both][:, keys])
-            mine, theirs = cells[: rows[at].size], cells[rows[at].size :]
-            size = int(cells.max(initial=-1)) + 1
-            counts[rows[at]] += np.bincount(theirs, minlength=size)[mine]
-            counts[rows[other]] += np.bincount(mine, minlength=size)[theirs]
+            few, many = sorted((rows[at], rows[other]), key=len)
+            cells = _cells(codes[np.concatenate([few, many])][:, keys])
+            known, place, number_of = np.unique(
+                cells[: few.size], return_inverse=True, return_counts=True
+            )
+            # Looked up, not sorted: there are many complete records for few incomplete ones.
+            cell_at = np.minimum(np.searchsorted(known, cells[few.size :]), known.size - 1)
+            there = known[cell_at] == cells[few.size :]
+            counts[many[there]] += number_of[cell_at[there]]
+            counts[few] += np.bincount(cell_at[there], minlength=known.size)[place.reshape(-1)]
     return counts
+
+
+@compiled
+def take_out(
+    codes: Int32, masks: UInt32, counts: Int64, bounds: Int64, group: Int64, out: Integers
+) -> None:
+    """Counts as they would be without some records: each that matched one has one less."""
+    for record in out:
+        place = group[record]
+        for other in range(bounds[place], bounds[place + 1]):
+            if other != record and matching(codes, masks, record, other):
+                counts[other] -= 1
 
 
 def projected(codes: Integers) -> Int64:
     """The number of each row among the distinct rows, in the order of their codes."""
+    cells = _cells(codes)
+    numbers: Int64 = np.unique(cells, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    return numbers
+
+
+def _cells(codes: Integers) -> Int64:
+    """A number for each row, equal for equal rows and ascending with their codes."""
     cells = np.zeros(codes.shape[0], dtype=np.int64)
     size = 1
     for key in range(codes.shape[1]):
@@ -103,5 +126,4 @@ def projected(codes: Integers) -> Int64:
             size = int(cells.max(initial=0)) + 1
         cells = cells * width + (column - least)
         size *= width
-    numbers: Int64 = np.unique(cells, return_inverse=True)[1].reshape(-1).astype(np.int64)
-    return numbers
+    return cells

@@ -81,6 +81,104 @@ def _blanked(
 
 
 @compiled
+def _all_have(counts: Int64, start: int, stop: int, k: int) -> bool:
+    lowest = counts[start]
+    for record in range(start, stop):
+        lowest = min(lowest, counts[record])
+    return bool(lowest >= k)
+
+
+@compiled
+def _ruin(
+    group_state: Any,
+    number: int,
+    back: int,
+    state: npt.NDArray[np.uint64],
+) -> None:
+    """Give back some of the blanks that are listed."""
+    codes, masks, counts, start, stop, slot_keys, members, member_starts, listed = group_state
+    left = number
+    for _ in range(min(back, number)):
+        at = _next(state, left)
+        slot = listed[at]
+        left -= 1
+        listed[at] = listed[left]
+        bit = 1 << slot_keys[slot]
+        _give_back(codes, masks, counts, start, stop, members, member_starts, slot, bit, True)
+
+
+@compiled
+def _recreate(
+    codes: Int32,
+    masks: UInt32,
+    counts: Int64,
+    bounds: Int64,
+    group: Int64,
+    slots: Int32,
+    members: Int64,
+    member_starts: Int64,
+    place: int,
+    costs: Int64,
+    k: int,
+    noise: int,
+    gains: Int64,
+    news: Int64,
+    state: npt.NDArray[np.uint64],
+) -> None:
+    """Blank greedily, with what records lift made larger by a number of the sequence."""
+    start, stop = bounds[place], bounds[place + 1]
+    while not _all_have(counts, start, stop, k):
+        best_record, best, best_gain, best_cost = -1, 0, 0, 1
+        for record in range(start, stop):
+            free = free_keys(masks, slots, record)
+            keys, gain, cost = best_keys(
+                codes, masks, counts, start, stop, record, free, costs, k, gains, news
+            )
+            score = gain * (1000 + _next(state, noise))
+            if keys and score * best_cost > best_gain * cost:
+                best_record, best, best_gain, best_cost = record, keys, score, cost
+        if best_record < 0:
+            return
+        blank_slots(
+            codes,
+            masks,
+            counts,
+            bounds,
+            group,
+            slots,
+            members,
+            member_starts,
+            best_record,
+            best,
+        )
+
+
+@compiled
+def _prune(
+    group_state: Any,
+    number: int,
+    weights: Int64,
+    k: int,
+    state: npt.NDArray[np.uint64],
+) -> int:
+    """Give back what nobody needs, in the order of the sequence; what the others cost."""
+    codes, masks, counts, start, stop, slot_keys, members, member_starts, listed = group_state
+    cost = 0
+    left = number
+    while left:
+        at = _next(state, left)
+        slot = listed[at]
+        left -= 1
+        listed[at] = listed[left]
+        bit = 1 << slot_keys[slot]
+        _give_back(codes, masks, counts, start, stop, members, member_starts, slot, bit, True)
+        if not _all_have(counts, start, stop, k):
+            _give_back(codes, masks, counts, start, stop, members, member_starts, slot, bit, False)
+            cost += weights[slot_keys[slot]]
+    return cost
+
+
+@compiled
 def cheaper_blanks(
     codes: Int32,
     masks: UInt32,
@@ -118,20 +216,13 @@ def cheaper_blanks(
     kept_cost = 0
     for at in range(number):
         kept_cost += weights[slot_keys[listed[at]]]
+    group_state = (codes, masks, counts, start, stop, slot_keys, members, member_starts, listed)
     for turn in range(rounds):
         number = _blanked(masks, given, slots, start, stop, listed)
         if number == 0:
             break
         back = number if turn % 16 == 15 else 1 + _next(state, min(number, 6))
-        for _ in range(back):
-            at = _next(state, number)
-            slot = listed[at]
-            listed[at] = listed[number - 1]
-            number -= 1
-            bit = 1 << slot_keys[slot]
-            _give_back(codes, masks, counts, start, stop, members, member_starts, slot, bit, True)
-            if number == 0:
-                break
+        _ruin(group_state, number, back, state)
         if _next(state, 2):
             record = start + _next(state, stop - start)
             keys = free_keys(masks, slots, record) & _next(state, 1 << width)
@@ -139,59 +230,26 @@ def cheaper_blanks(
                 codes, masks, counts, bounds, group, slots, members, member_starts, record, keys
             )
         noise = 1 + _next(state, 4) * 200
-        while True:
-            below = False
-            for record in range(start, stop):
-                if counts[record] < k:
-                    below = True
-                    break
-            if not below:
-                break
-            best_record, best, best_gain, best_cost = -1, 0, 0, 1
-            for record in range(start, stop):
-                free = free_keys(masks, slots, record)
-                keys, gain, cost = best_keys(
-                    codes, masks, counts, start, stop, record, free, costs, k, gains, news
-                )
-                score = gain * (1000 + _next(state, noise))
-                if keys and score * best_cost > best_gain * cost:
-                    best_record, best, best_gain, best_cost = record, keys, score, cost
-            if best_record < 0:
-                break
-            blank_slots(
-                codes,
-                masks,
-                counts,
-                bounds,
-                group,
-                slots,
-                members,
-                member_starts,
-                best_record,
-                best,
-            )
+        _recreate(
+            codes,
+            masks,
+            counts,
+            bounds,
+            group,
+            slots,
+            members,
+            member_starts,
+            place,
+            costs,
+            k,
+            noise,
+            gains,
+            news,
+            state,
+        )
         number = _blanked(masks, given, slots, start, stop, listed)
-        cost = 0
-        left = number
-        while left:
-            at = _next(state, left)
-            slot = listed[at]
-            left -= 1
-            listed[at] = listed[left]
-            bit = 1 << slot_keys[slot]
-            _give_back(codes, masks, counts, start, stop, members, member_starts, slot, bit, True)
-            for record in range(start, stop):
-                if counts[record] < k:
-                    _give_back(
-                        codes, masks, counts, start, stop, members, member_starts, slot, bit, False
-                    )
-                    cost += weights[slot_keys[slot]]
-                    break
-        lawful = True
-        for record in range(start, stop):
-            if counts[record] < k:
-                lawful = False
-        if lawful and cost <= kept_cost:
+        cost = _prune(group_state, number, weights, k, state)
+        if _all_have(counts, start, stop, k) and cost <= kept_cost:
             kept_cost = cost
             kept_masks[:] = masks[start:stop]
             kept_counts[:] = counts[start:stop]

@@ -20,6 +20,7 @@ from sdcensus.kernels.suppression.choices import blank_greedily, take_back
 from sdcensus.kernels.suppression.search import cheaper_blanks
 from sdcensus.microdata.release.records import FileRecords
 from sdcensus.microdata.release.suppression_facts import (
+    leaning_records,
     suppressed_values,
     suppression_facts,
     suppression_notes,
@@ -70,6 +71,7 @@ def suppressed(
     before = file.counts < suppression.k
     _blank(file, integer_weights(keys), suppression.k, progress)
     blanks = _blanks(records, keys, file)
+    leaning = leaning_records(file, suppression.k)
     design = _design_with_blanks(records.design, keys, blanks)
     codes: dict[str, Integers] = {}
     amounts: dict[str, Int64] = {}
@@ -86,8 +88,8 @@ def suppressed(
     return replace(records, design=design).told(
         codes=codes,
         amounts=amounts,
-        facts=suppression_facts(keys, blanks, file, before, suppression),
-        notes=suppression_notes(keys, blanks, file, suppression),
+        facts=suppression_facts(keys, blanks, file, before, suppression, leaning),
+        notes=suppression_notes(keys, blanks, suppression, leaning),
         files=(suppressed_values(records, keys, blanks),),
     )
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import Sentence
-from sdcensus.kernels.suppression.matches import match_counts
+from sdcensus.kernels.suppression.matches import take_out
 from sdcensus.microdata.method import FactTable, OfficeFile
 from sdcensus.microdata.release.records import FileRecords
 from sdcensus.microdata.release.suppression_file import KeyedFile
@@ -29,6 +29,7 @@ def suppression_facts(
     file: KeyedFile,
     before: Bool,
     suppression: Suppression,
+    leaning: int,
 ) -> tuple[FactTable, ...]:
     """How many values were blanked by variable, and how many records were and are alone."""
     values = FactTable(
@@ -50,7 +51,6 @@ def suppression_facts(
         ),
         note=sentence("release_treat.values.note"),
     )
-    leaning = _leaning(file, suppression.k)
     reached = FactTable(
         name="suppressed-records",
         title=sentence("release_treat.records.title", k=suppression.k),
@@ -74,24 +74,20 @@ def _missing_rows(key: FileKey, size: int) -> int:
     return int(missing.sum())
 
 
-def _leaning(file: KeyedFile, k: int) -> int:
-    """Records that have enough companions only because values of these were blanked."""
+def leaning_records(file: KeyedFile, k: int) -> int:
+    """How many records have enough companions only because values of these were blanked."""
     changed = file.masks != file.given
-    number = 0
-    for start, stop in zip(file.bounds[:-1].tolist(), file.bounds[1:].tolist(), strict=True):
-        own = ~changed[start:stop]
-        if changed[start:stop].any():
-            codes, given = file.codes[start:stop][own], file.given[start:stop][own]
-            number += int((match_counts(codes, given) < k).sum())
-    return number
+    counts = file.counts.copy()
+    rows = np.flatnonzero(changed)
+    take_out(file.codes, file.masks, counts, file.bounds, file.group, rows)
+    return int(((counts < k) & ~changed).sum())
 
 
 def suppression_notes(
-    keys: Sequence[FileKey], blanks: Sequence[Bool], file: KeyedFile, suppression: Suppression
+    keys: Sequence[FileKey], blanks: Sequence[Bool], suppression: Suppression, leaning: int
 ) -> tuple[Sentence, ...]:
     """What else the office should know."""
     notes = []
-    leaning = _leaning(file, suppression.k)
     if leaning:
         notes.append(sentence("release_treat.leaning", n=leaning, k=suppression.k))
     told = [
