@@ -148,18 +148,9 @@ class CensusStore(Confidential):
         if not path.is_dir():
             raise StoreError(f"{path} is a file; a census store is a folder.")
         manifest = read_manifest(path, unfinished=unfinished)
-        schema_file = path / SCHEMA_FILE
-        try:
-            content = parse_json(schema_file.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            raise StoreError(f"{schema_file} cannot be read. Load the census again.") from None
-        try:
-            schema = schema_from_json(content)
-            digest = schema_digest(schema)
-        except RecursionError:
-            raise StoreError(f"{schema_file} cannot be read. Load the census again.") from None
-        if digest != manifest.schema_digest:
-            raise StoreError(f"{schema_file} is not the schema this store was made with.")
+        schema = read_schema(path)
+        if schema_digest(schema) != manifest.schema_digest:
+            raise StoreError(f"{path / SCHEMA_FILE} is not the schema this store was made with.")
         store = cls(path, manifest, schema)
         store._check_files()
         return store
@@ -359,6 +350,21 @@ class CensusStore(Confidential):
         for variable in self.manifest.maps:
             self.map(variable)
             yield f"maps/{variable}"
+
+
+def read_schema(path: Path) -> Schema:
+    """The schema of a store: its code lists, and nothing of any record is looked at.
+
+    Raises:
+        StoreError: There is none, or it is damaged.
+    """
+    if not path.is_dir():
+        raise StoreError(f"There is no store at {path}.")
+    schema_file = path / SCHEMA_FILE
+    try:
+        return schema_from_json(parse_json(schema_file.read_text(encoding="utf-8")))
+    except (OSError, ValueError, RecursionError):
+        raise StoreError(f"{schema_file} cannot be read. Load the census again.") from None
 
 
 def _types_of(column: str) -> frozenset[str]:

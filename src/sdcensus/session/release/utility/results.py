@@ -12,7 +12,7 @@ from sdcensus.model.confidential import Confidential
 from sdcensus.model.release.file_variable import FileVariable
 from sdcensus.model.release.plan import Survey
 from sdcensus.model.schema.variable import Code, Entity
-from sdcensus.session.release.utility_models import ModelComparison
+from sdcensus.session.release.utility.models import ModelComparison
 from sdcensus.utility.records.amounts import AmountSummary
 from sdcensus.utility.records.distributions import DistributionChange
 from sdcensus.utility.records.pairs import PairChange

@@ -12,9 +12,9 @@ from sdcensus.errors import SpecError, UnknownName
 from sdcensus.model.release.plan import ModelQuestion, Survey
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.sentences import in_language
-from sdcensus.session.release.stations import CensusStation, RecordsStation
-from sdcensus.session.release.utility import as_counted, measured_utility
-from sdcensus.session.release.utility_results import Precision
+from sdcensus.session.release.utility.measurement import as_counted, measured_utility
+from sdcensus.session.release.utility.results import Precision
+from sdcensus.session.release.utility.stations import CensusStation, RecordsStation
 from sdcensus.store.census_store import CensusStore
 from sdcensus.utility.records.sampling_error import ratio_estimate
 from tests.session.release.file_records import (

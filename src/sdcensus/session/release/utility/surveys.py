@@ -8,7 +8,7 @@ from statistics import median
 
 from sdcensus.model.release.plan import Survey
 from sdcensus.model.schema.variable import Entity
-from sdcensus.session.release.utility_results import EstimateCheck, SurveyVerdict
+from sdcensus.session.release.utility.results import EstimateCheck, SurveyVerdict
 
 
 def survey_verdicts(

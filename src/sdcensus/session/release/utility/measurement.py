@@ -16,17 +16,17 @@ from sdcensus.model.release.file_variable import FileVariable
 from sdcensus.model.release.plan import ReleasePlan
 from sdcensus.model.schema.encoding import NO_VALUE
 from sdcensus.model.schema.variable import Entity
-from sdcensus.session.release.stations import CensusStation, RecordsStation, Station
-from sdcensus.session.release.survey_verdicts import survey_verdicts
-from sdcensus.session.release.utility_facts import utility_facts, utility_verdict
-from sdcensus.session.release.utility_models import compared_models
-from sdcensus.session.release.utility_results import (
+from sdcensus.session.release.utility.facts import utility_facts, utility_verdict
+from sdcensus.session.release.utility.models import compared_models
+from sdcensus.session.release.utility.results import (
     AmountUtility,
     CorrelationChange,
     EstimateCheck,
     ReleaseUtility,
     VariableUtility,
 )
+from sdcensus.session.release.utility.stations import CensusStation, RecordsStation, Station
+from sdcensus.session.release.utility.surveys import survey_verdicts
 from sdcensus.store.census_store import CensusStore
 from sdcensus.utility.records.amounts import amount_summary, correlation
 from sdcensus.utility.records.distributions import (

@@ -18,7 +18,7 @@ from sdcensus.model.schema.encoding import NO_VALUE
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity, Variable
 from sdcensus.model.spec.universe import Universe, universe_of
-from sdcensus.session.release.stations import CensusStation, RecordsStation, Station
+from sdcensus.session.release.utility.stations import CensusStation, RecordsStation, Station
 from sdcensus.store.census_store import CensusStore
 from sdcensus.utility.records.formula import ModelError, ModelFormula, parse_formula
 from sdcensus.utility.records.regression import (

@@ -11,7 +11,7 @@ from sdcensus.model.quantities import decimal_text, share_text
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.sentences import in_every_language, sentence
 from sdcensus.model.text import Text
-from sdcensus.session.release.utility_results import (
+from sdcensus.session.release.utility.results import (
     ReleaseUtility,
     SurveyVerdict,
     VariableUtility,
