@@ -16,6 +16,7 @@ from sdcensus.formats.write.delimited import quoted
 from sdcensus.model.release.plan import MicrodataFormat
 
 VARIABLES, CODES = "variables", "codes"
+_NEEDS_QUOTES = frozenset('",\r\n')
 
 
 def write_variables(parts: Sequence[FilePart], languages: Sequence[str], file: BinaryIO) -> None:
@@ -70,6 +71,6 @@ def _line(file: BinaryIO, plain: Sequence[str], labels: Sequence[str]) -> None:
 
 
 def _plain(word: str) -> str:
-    if any(sign in word for sign in '",\r\n'):
-        return '"' + word.replace('"', '""') + '"'
-    return word
+    if _NEEDS_QUOTES.isdisjoint(word):
+        return word
+    return '"' + word.replace('"', '""') + '"'

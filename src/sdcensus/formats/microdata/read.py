@@ -27,8 +27,9 @@ from sdcensus.model.release.plan import MicrodataFormat
 from sdcensus.model.release.release_file import ReleaseTable
 from sdcensus.model.sentences import sentence
 
-#: Columns that the library reads at the same time: it makes an object of every value.
-_COLUMNS_AT_A_TIME = 6
+#: Values that the library reads at the same time: it makes an object of each, and goes through
+#: the whole file every time.
+_VALUES_AT_A_TIME = 10_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -192,8 +193,9 @@ def _labelled(path: Path, format: MicrodataFormat, beside: _Beside) -> Microdata
         _, about = read(path, metadataonly=True, output_format="dict")
         rows = about.number_rows or 0
         present = list(about.column_names)
-        for start in range(0, len(present), _COLUMNS_AT_A_TIME):
-            chosen = present[start : start + _COLUMNS_AT_A_TIME]
+        step = max(1, _VALUES_AT_A_TIME // max(rows, 1))
+        for start in range(0, len(present), step):
+            chosen = present[start : start + step]
             values, _ = read(path, usecols=chosen, user_missing=True, output_format="dict")
             for name in chosen:
                 variable = names.get(name, name)
