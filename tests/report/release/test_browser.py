@@ -77,7 +77,7 @@ def test_everybody_can_read_papers_on_any_screen(browser: Browser, tmp_path: Pat
             page = opened(browser, tmp_path, html, width)
             assert not page.evaluate(WIDER), (name, width)
             for scheme in ("light", "dark"):
-                page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+                page.emulate_media(color_scheme=scheme)
                 page.evaluate(Axe().axe_script)
                 assert page.evaluate(SERIOUS) == [], (name, width, scheme)
             page.close()
@@ -112,7 +112,7 @@ def test_the_catalogue_is_searched_without_a_server(browser: Browser, tmp_path: 
     words.fill("INGRÉSO nowhere")
     expect(cards).to_have_count(0)
     expect(page.get_by_role("status")).to_have_text("0 archivos")
-    words.fill("oficina censo tenéncia")
+    words.fill("PÚBLICO censo tenéncia")
     expect(cards).to_have_count(2)
     # The variable that was found is shown, others of the list are not.
     expect(page.locator(".names li:visible")).to_have_count(2)

@@ -67,10 +67,10 @@ def ladder_plot(assessment: ReleaseAssessment, language: str | None) -> Plot | N
         for name, row in zip(names, design.ladder, strict=True)
     ]
     names = [design_name(design, language) for design in designs]
-    most = max(1.0, 1.06 * max(value["uniques"] for value in values))  # type: ignore[type-var]
+    most = max(1.0, 1.06 * max(row.population_uniques for each in designs for row in each.ladder))
     base = alt.Chart(alt.Data(values=values)).encode(x=_keys(order, language))
     legend = alt.Legend(title=None, orient="top", symbolStrokeWidth=2, columns=6)
-    lines = base.mark_line(strokeWidth=2).encode(
+    lines = base.mark_line(strokeWidth=2, aria=False).encode(
         y=_uniques(most, language),
         color=alt.Color("design:N", sort=names, scale=_scale(names, _COLOURS), legend=legend),
         strokeDash=alt.StrokeDash("design:N", sort=names, scale=_scale(names, _DASHES)),
@@ -187,7 +187,8 @@ def missing_plot(assessment: ReleaseAssessment, language: str | None) -> Plot | 
             for name, row in zip(names, ladder, strict=True)
         ]
         title = None if at % _COLUMNS == 0 else ""
-        most = max(1.0, 1.06 * max(int(str(value["uniques"])) for value in values))
+        every = (*design.ladder, *design.ladder_otherwise)
+        most = max(1.0, 1.06 * max(row.population_uniques for row in every))
         color = alt.Color(
             "way:N",
             sort=ways,
@@ -200,7 +201,8 @@ def missing_plot(assessment: ReleaseAssessment, language: str | None) -> Plot | 
         dash = alt.StrokeDash("way:N", sort=ways, scale=_scale(ways, _DASHES))
         panels.append(
             (
-                base.mark_line(strokeWidth=2).encode(strokeDash=dash) + base.mark_point(filled=True)
+                base.mark_line(strokeWidth=2, aria=False).encode(strokeDash=dash)
+                + base.mark_point(filled=True)
             ).properties(
                 width=_PANEL,
                 height=190,
