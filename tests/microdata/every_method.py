@@ -9,6 +9,8 @@ import hashlib
 import sys
 from pathlib import Path
 
+from sdcensus.microdata.continuous.microaggregation import Microaggregation
+from sdcensus.microdata.continuous.rank_swap import RankSwap
 from sdcensus.microdata.imputation.over_imputation import OverImputation
 from sdcensus.microdata.method import Changes, PreTabularMethod
 from sdcensus.microdata.pram.geographic import GeographicPram
@@ -42,6 +44,9 @@ METHODS: tuple[PreTabularMethod, ...] = (
     GeographicPram(move=("ed=0.2",)),
     OverImputation(blank=("faith",), match=("sex",), rate=0.2),
     PerturbationWeights(one_in=4, level="total", small_strata="accept"),
+    Microaggregation(variables=("risk",)),
+    Microaggregation(variables=("risk",), grouping="each", value="median"),
+    RankSwap(variables=("risk",)),
 )
 
 

@@ -152,7 +152,7 @@ def make(
             speak("release.say.made_persons", language, name=made.file.name, persons=persons)
         )
     for shortening in made.shortened:
-        output.note(in_language(shortening.sentence, language))
+        output.note(in_language(shortening.message, language))
     output.say(speak("release.say.folder", language, folder=str(made.folder)))
     output.say(speak("release.say.office", language, folder=str(made.office)))
     output.say(speak("release.say.not_registered", language))
@@ -237,8 +237,8 @@ def _show(design: DesignResult, output: Output, language: str | None) -> None:
     for verdict in design.verdicts:
         table.add_row(
             speak(f"release.measure.{verdict.measure}", language),
-            share_text(verdict.value, language),
-            f"≤ {share_text(verdict.accepted, language)}",
+            share_text(verdict.value, language, digits=2),
+            f"≤ {share_text(verdict.accepted, language, digits=2)}",
             "" if verdict.change is None else in_language(verdict.change, language),
         )
     output.show(table)

@@ -34,7 +34,7 @@ class ShownFile(Confidential):
 
     Attributes:
         name: What the file is called.
-        accepted: The share of its records that its class of users accepts as correct matches.
+        accepted: The share of the population that its class of users accepts as correct matches.
         rows: The rows of its persons in the census, ascending.
         levels: The codes in which it tells each variable, over the leaves of the census; records
             of two files are put together by all that they have in common.
@@ -91,8 +91,7 @@ class UnionRisk(Confidential):
         persons: How many persons are in at least one of them.
         expected: Expected correct matches when everything is used that is shown.
         expected_before: The same without the last file.
-        accepted: What the strictest of them accepts, in matches: the smallest product of a file's
-            records and the share that its class accepts, of files that are no part of another.
+        accepted: What the strictest of them accepts, in matches.
     """
 
     files: tuple[FileInUnion, ...]
@@ -162,27 +161,7 @@ def union_risk(
         persons=int(taken.sum()),
         expected=expected,
         expected_before=before,
-        accepted=min(file.accepted * file.rows.size for file in _whole_files(files)),
-    )
-
-
-def _whole_files(files: Sequence[ShownFile]) -> Iterator[ShownFile]:
-    """Files that are no part of another: an extract shows nothing that its file does not."""
-    for place, file in enumerate(files):
-        others = (other for at, other in enumerate(files) if at != place)
-        if not any(_is_part(file, other) for other in others if other.rows.size > file.rows.size):
-            yield file
-
-
-def _is_part(file: ShownFile, other: ShownFile) -> bool:
-    if not np.isin(file.rows, other.rows).all():
-        return False
-    at = np.searchsorted(other.rows, file.rows)
-    return all(
-        name in other.levels
-        and other.levels[name].group == file.levels[name].group
-        and np.array_equal(other.values[name][at], file.values[name])
-        for name in file.levels
+        accepted=min(file.accepted for file in files) * size,
     )
 
 

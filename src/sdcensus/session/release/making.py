@@ -198,8 +198,8 @@ def _above(verdict: MeasureVerdict) -> str:
     return str(
         sentence(
             f"release.above.{verdict.measure}",
-            value=share_text(verdict.value),
-            accepted=share_text(verdict.accepted),
+            value=share_text(verdict.value, digits=2),
+            accepted=share_text(verdict.accepted, digits=2),
         )
     )
 
