@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,7 @@ SERIOUS = """() => axe.run(document, {resultTypes: ['violations']}).then(result 
     .map(each => [each.id, each.nodes[0].html]))"""
 
 
+@cache
 def papers(language: str) -> dict[str, str]:
     signed = AgreementFields(terms=TermsFields.of(FILE))
     return {
@@ -83,11 +85,8 @@ def test_everybody_can_read_papers_on_any_screen(browser: Browser, tmp_path: Pat
             page.close()
 
 
-@pytest.mark.parametrize("language", ["en", "fr"])
-def test_papers_print_to_a4_and_no_table_is_cut(
-    language: str, browser: Browser, tmp_path: Path
-) -> None:
-    for name, html in papers(language).items():
+def test_papers_print_to_a4_and_no_table_is_cut(browser: Browser, tmp_path: Path) -> None:
+    for name, html in papers("fr").items():
         page = opened(browser, tmp_path, html, A4)
         page.emulate_media(media="print")
         assert page.evaluate(CUT) == [], name
@@ -127,7 +126,7 @@ def test_the_catalogue_shows_everything_without_its_script(
     browser: Browser, tmp_path: Path
 ) -> None:
     path = tmp_path / "catalogue.html"
-    path.write_text(papers("en")["catalogue"], encoding="utf-8")
+    path.write_text(papers("es")["catalogue"], encoding="utf-8")
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(path.as_uri())
