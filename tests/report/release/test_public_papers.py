@@ -12,12 +12,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
 
 from sdcensus.errors import OutputError, SpecError
 from sdcensus.model.catalogue import LANGUAGES
 from sdcensus.model.release.file_variable import FileDesign, FileVariable
-from sdcensus.model.release.frequencies import code_frequencies, number_summary
 from sdcensus.model.release.licence import LicenceClass
 from sdcensus.model.release.plan import Design
 from sdcensus.model.release.release_file import ColumnKind, ReleaseColumn, ReleaseFile, ReleaseTable
@@ -34,50 +32,6 @@ from tests.report.reading import read_page
 from tests.report.release.papers import FACTS, label, release_file
 
 FILE = release_file()
-
-
-@given(
-    st.lists(st.tuples(st.integers(0, 3), st.integers(-(10**7), 10**8)), max_size=30),
-    st.booleans(),
-)
-def test_frequencies_are_those_of_the_file(rows: list[tuple[int, int]], weighted: bool) -> None:
-    values = np.array([value for value, _ in rows], dtype=np.int8)
-    weights = np.array([weight for _, weight in rows], dtype=np.int64)
-    codes = tuple(Code(str(at)) for at in range(4))
-    column = ReleaseColumn(
-        name="x", kind=ColumnKind.CODES, label=Text(), values=values, codes=codes
-    )
-    weight = ReleaseColumn(
-        name="w", kind=ColumnKind.WEIGHT, label=Text(), values=weights, decimals=6
-    )
-    table = ReleaseTable(entity=Entity.PERSON, columns=(column, *([weight] if weighted else [])))
-    for at, counted in enumerate(code_frequencies(table, column)):
-        assert counted.records == sum(value == at for value, _ in rows)
-        total = Fraction(sum(weight for value, weight in rows if value == at), 10**6)
-        assert counted.weighted == (total if weighted else None)
-
-
-def test_numbers_are_summarised_without_those_that_are_absent() -> None:
-    values = np.array([9 * 10**17, -5, 7], dtype=np.int64)
-    absent = np.array([False, False, True])
-    column = ReleaseColumn(
-        name="x", kind=ColumnKind.AMOUNT, label=Text(), values=values, absent=absent, decimals=2
-    )
-    weight = ReleaseColumn(
-        name="w",
-        kind=ColumnKind.WEIGHT,
-        label=Text(),
-        values=np.array([10**7, 3 * 10**7, 1]),
-        decimals=6,
-    )
-    table = ReleaseTable(entity=Entity.PERSON, columns=(column, weight))
-    summary = number_summary(table, column)
-    assert (summary.records, summary.absent) == (2, 1)
-    assert (summary.smallest, summary.largest) == (Fraction(-5, 100), Fraction(9 * 10**15))
-    # Products of 64 bits would run over.
-    assert summary.weighted_mean == Fraction(9 * 10**17 - 15, 400)
-    nothing = replace(column, absent=np.ones(3, dtype=bool))
-    assert number_summary(table, nothing).mean is None
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -105,12 +59,26 @@ def test_the_codebook_has_counts_and_weighted_counts_of_the_file() -> None:
     assert "<script>alert(1)</script>" in text  # as a text: the reader finds no script
 
 
+def test_a_full_count_tells_no_count_of_the_census() -> None:
+    file = release_file(licence=LicenceClass.FULL_COUNT)
+    for language in LANGUAGES:
+        text = read_page(codebook_page(file, language)).text
+        assert speak("release_papers.codebook.not_counted", language) in text
+        assert not re.search(r"\d %|\d%|\b788\b|\b300\b", text)
+        entry = catalogue_page([CatalogueEntry.of(file)], language)
+        assert "300" not in entry.partition("<main>")[2].partition("<script>")[0]
+    # Its largest number is somebody's: codebooks of licensed files are read by everybody.
+    licensed = read_page(codebook_page(release_file(licence=LicenceClass.LICENSED_USE), "en")).text
+    assert "smallest" not in licensed
+    assert "records without a number 30" in licensed
+
+
 def bare(*columns: ReleaseColumn) -> ReleaseFile:
     return ReleaseFile(
         name="bare",
         title=Text(),
         tables=(ReleaseTable(entity=Entity.PERSON, columns=columns),),
-        licence=LicenceClass.FULL_COUNT,
+        licence=LicenceClass.PUBLIC_USE,
         languages=("de",),
         census=Text(),
         country=Text(),
@@ -175,15 +143,13 @@ def test_the_list_of_changes_tells_variables_and_codes_and_no_record() -> None:
     )
     recodes = recoded_codes(design)
     text = read_page(removed_page(FILE, "en", recodes)).text
-    assert "0-4 0 to 4 00 0 years; 01 1 years; 02 2 years; 03 3 years; 04 4 years" in text
-    assert "5+ 5 and over 15 codes from 05 5 years to 19 19 years" in text
+    assert "0-4 0 to 4 00 0 years, 01 1 years, 02 2 years, 03 3 years, 04 4 years" in text
+    assert "5+ 5 and over 05 5 years … 19 19 years" in text
     assert "100 years and over is one code" in text
     assert "geography is not released" in text
     lines = list(csv.DictReader(io.StringIO(removed_csv(FILE, "en", recodes).decode())))
     assert [line["change"] for line in lines] == ["removed", "removed", "recoded", "code", "code"]
     assert lines[2]["what"] == "100 years and over is one code"
-    spanish = read_page(removed_page(FILE, "es", recodes)).text
-    assert "15 códigos, de 05 5 years a 19 19 years" in spanish
     # Nothing is left out and nothing recoded: the page says so.
     none = replace(FILE, removed=(), tables=FILE.tables[:1], notes=())
     for language in LANGUAGES:

@@ -1,4 +1,4 @@
-"""Papers about files for researchers; computes nothing.
+"""Papers about files for researchers; computes nothing, ``files`` writes them.
 
 For the office: ``results`` is what was measured about designs, ``assessment`` the page of it for
 the head of the office, ``workbook`` its tables, ``done`` what was done to make a file. All of these

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
 
+from sdcensus.formats.microdata.statistics import may_tell_frequencies
 from sdcensus.model.catalogue import FIRST
 from sdcensus.model.quantities import number_text
 from sdcensus.model.release.licence import LicenceClass
@@ -95,7 +96,9 @@ class CatalogueEntry:
             citation=file.citation,
             years=file.reference_date[:4],
             variables=variables,
-            records=tuple((table.entity, table.rows) for table in file.tables),
+            records=tuple((table.entity, table.rows) for table in file.tables)
+            if may_tell_frequencies(file)
+            else (),
             contact=file.contact,
             apply=apply,
             terms=terms,

@@ -6,24 +6,19 @@ Public: it is made of the file and of nothing else.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from html import escape
 
-from sdcensus.model.quantities import decimal_text, number_text, share_text
-from sdcensus.model.release.frequencies import (
-    CodeFrequency,
-    code_frequencies,
-    number_summary,
-    weight_of,
-)
+from sdcensus.formats.microdata.layout import weight_of
+from sdcensus.formats.microdata.statistics import column_statistics, may_tell_frequencies
+from sdcensus.model.quantities import number_text, share_text, written_as
 from sdcensus.model.release.release_file import (
     ColumnKind,
     ReleaseColumn,
     ReleaseFile,
     ReleaseTable,
 )
-from sdcensus.model.schema.variable import CodeKind, Entity
+from sdcensus.model.schema.variable import Code, CodeKind, Entity
 from sdcensus.model.spec.headings import entity_text
 from sdcensus.report import page as shell
 from sdcensus.report.page import Html
@@ -133,15 +128,17 @@ def _all(table: ReleaseTable) -> range:
 
 
 def _about(file: ReleaseFile, language: str) -> Iterator[str]:
+    telling = may_tell_frequencies(file)
     rows = [
         [
             _units(table, language),
-            number_text(table.rows, language),
+            *([number_text(table.rows, language)] if telling else []),
             number_text(len(table.columns), language),
         ]
         for table in file.tables
     ]
-    heads = [say(f"codebook.{head}", language) for head in ("units", "records", "columns")]
+    names = ("units", "records", "columns") if telling else ("units", "columns")
+    heads = [say(f"codebook.{head}", language) for head in names]
     yield shell.table(say("codebook.tables", language), heads, rows)
     told = {
         "sampling": file.sampling.show(language),
@@ -155,7 +152,8 @@ def _about(file: ReleaseFile, language: str) -> Iterator[str]:
         if text
     )
     yield Html(f'<div class="variable about"><dl>{pairs}</dl></div>\n' if pairs else "")
-    yield shell.paragraph(say("codebook.counted", language), soft=True)
+    key = "counted" if telling else "not_counted"
+    yield shell.paragraph(say(f"codebook.{key}", language), soft=True)
 
 
 def _weights(file: ReleaseFile, language: str) -> Iterator[str]:
@@ -247,112 +245,113 @@ def _variable(file: ReleaseFile, table: ReleaseTable, at: int, place: int, langu
         f'<h3 id="{name}">{title}</h3>',
         f'<p class="kind">{escape(kind + unit)}</p>',
         f"<dl>{pairs}</dl>" if pairs else "",
-        _values(table, column, language),
+        _values(file, table, column, language),
         "</article>\n",
     ]
     return Html("\n".join(part for part in body if part))
 
 
-def _values(table: ReleaseTable, column: ReleaseColumn, language: str) -> str:
+def _values(file: ReleaseFile, table: ReleaseTable, column: ReleaseColumn, language: str) -> str:
     if column.kind is ColumnKind.NUMBER_OF_UNIT:
         return shell.paragraph(say("codebook.numbering", language), soft=True)
     if column.codes:
-        return _codes(table, column, language)
+        return _codes(file, table, column, language)
     if column.kind in _NUMBERS:
-        return _numbers(table, column, language)
+        return _numbers(file, table, column, language)
     return ""
 
 
-def _numbers(table: ReleaseTable, column: ReleaseColumn, language: str) -> str:
-    summary = number_summary(table, column)
+#: Figures about numbers by what DDI calls them, in this order: plain ones, weighted ones.
+_FIGURES = {
+    ("vald", False): "with_number",
+    ("invd", False): "without_number",
+    ("min", False): "smallest",
+    ("max", False): "largest",
+    ("mean", False): "mean",
+    ("mean", True): "weighted_mean",
+}
 
-    def shown(number: Fraction | None, digits: int) -> str:
-        if number is None:
-            return decimal_text(None, 0, language)
-        sign = "−" if number < 0 else ""
-        return sign + decimal_text(abs(float(number)), digits, language)
 
-    mean = min(column.decimals + 2, 6)
-    rows = [
-        ["with_number", number_text(summary.records, language)],
-        ["without_number", number_text(summary.absent, language)],
-        ["smallest", shown(summary.smallest, column.decimals)],
-        ["largest", shown(summary.largest, column.decimals)],
-        ["mean", shown(summary.mean, mean)],
+def _numbers(file: ReleaseFile, table: ReleaseTable, column: ReleaseColumn, language: str) -> str:
+    summaries = column_statistics(file, table, column).summaries
+    figures = {(each.kind, each.weighted): each.value for each in summaries}
+    lines = [
+        [say(f"codebook.{key}", language), _figure(figures[name], language)]
+        for name, key in _FIGURES.items()
+        if name in figures
     ]
-    if summary.weighted_mean is not None:
-        rows.append(["weighted_mean", shown(summary.weighted_mean, mean)])
-    lines = [[say(f"codebook.{key}", language), text] for key, text in rows]
+    if not lines:
+        return ""
     heads = [say("codebook.figure", language), say("codebook.value", language)]
     return shell.table(say("codebook.numbers_of", language, name=column.name), heads, lines)
 
 
-def _codes(table: ReleaseTable, column: ReleaseColumn, language: str) -> str:
-    """Codes with labels, frequencies of the file and small bars."""
-    counted = code_frequencies(table, column)
-    records = sum(each.records for each in counted)
-    weighted = weight_of(table) is not None
-    whole = sum((each.weighted or Fraction(0) for each in counted), Fraction(0))
-    heads = ["code", "label", "records", "percent"]
-    heads += ["weighted", "weighted_percent"] if weighted else []
-    columns = "".join(
-        f'<col class="{kind}">'
-        for kind in ("code", "label", *(["number", "share"] * (2 if weighted else 1)), "bar")
-    )
+def _figure(exact: str, language: str) -> str:
+    """A decimal number as a language writes it."""
+    whole, point, part = exact.removeprefix("-").partition(".")
+    sign = "−" if exact.startswith("-") else ""
+    return sign + written_as(f"{int(whole):,}{point}{part}", language)
+
+
+def _codes(file: ReleaseFile, table: ReleaseTable, column: ReleaseColumn, language: str) -> str:
+    """Codes with labels, and where these may be told frequencies of the file with small bars."""
+    told = column_statistics(file, table, column)
+    counts = told.frequencies
+    weights = [Fraction(total) for total in told.weighted]
+    heads = ["code", "label"]
+    heads += ["records", "percent"] if counts else []
+    heads += ["weighted", "weighted_percent"] if weights else []
+    kinds = ["code", "label", *["number", "share"] * (len(heads) // 2 - 1)]
+    kinds += ["bar"] if counts else []
+    columns = "".join(f'<col class="{kind}">' for kind in kinds)
     titles = "".join(
         f'<th scope="col" class="{"word" if head in ("code", "label") else "number"}">'
         f"{escape(say(f'codebook.{head}', language))}</th>"
         for head in heads
     )
-    size = _Size(records, whole if weighted else None, max(_sizes(counted), default=Fraction(0)))
-    lines = "".join(_code_line(each, size, language) for each in counted)
+    titles += '<td class="bar"></td>' if counts else ""
+    figures = _figure_cells(counts, weights, language)
+    lines = "".join(
+        _code_line(code, figures[at] if counts else "", language)
+        for at, code in enumerate(column.codes)
+    )
     caption = escape(say("codebook.codes_of", language, name=column.name))
     return (
         f'<div class="scroll" tabindex="0" role="region" aria-label="{caption}">'
         f'<table class="codes"><caption>{caption}</caption><colgroup>{columns}</colgroup>'
-        f'<thead><tr>{titles}<td class="bar"></td></tr></thead>\n<tbody>{lines}</tbody>'
-        "</table></div>"
+        f"<thead><tr>{titles}</tr></thead>\n<tbody>{lines}</tbody></table></div>"
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Size:
-    """What the frequencies of a column are told against: its records, their weight, the longest."""
+def _figure_cells(counts: Sequence[int], weights: Sequence[Fraction], language: str) -> list[str]:
+    """The cells of each code behind its label; bars show weights where there are any."""
+    records, whole = sum(counts), sum(weights, Fraction(0))
+    sizes = weights or [Fraction(count) for count in counts]
+    longest = max(sizes, default=Fraction(0))
+    lines = []
+    for at, count in enumerate(counts):
+        texts = [number_text(count, language)]
+        texts.append(share_text(count / records if records else None, language))
+        if weights:
+            texts.append(number_text(round(weights[at]), language))
+            texts.append(share_text(float(weights[at] / whole) if whole else None, language))
+        length = round(100 * sizes[at] / longest) if longest > 0 else 0
+        bar = f'<i style="width:{length}%"></i>' if sizes[at] > 0 else ""
+        cells = "".join(f"<td>{escape(text)}</td>" for text in texts)
+        lines.append(f'{cells}<td class="bar" aria-hidden="true">{bar}</td>')
+    return lines
 
-    records: int
-    weight: Fraction | None
-    longest: Fraction
 
-
-def _sizes(counted: Sequence[CodeFrequency]) -> list[Fraction]:
-    """What bars show: weights where there are any."""
-    return [_bar_size(each) for each in counted]
-
-
-def _bar_size(counted: CodeFrequency) -> Fraction:
-    return Fraction(counted.records) if counted.weighted is None else counted.weighted
-
-
-def _code_line(counted: CodeFrequency, size: _Size, language: str) -> str:
-    code = counted.code
-    part = counted.records / size.records if size.records else None
-    cells = [number_text(counted.records, language), share_text(part, language)]
-    if size.weight is not None:
-        total = counted.weighted or Fraction(0)
-        part = float(total / size.weight) if size.weight else None
-        cells += [number_text(round(total), language), share_text(part, language)]
-    label = escape(code.label.show(language) or (code.code if code.code else ""))
+def _code_line(code: Code, figures: str, language: str) -> str:
+    label = escape(code.label.show(language) or code.code)
     kind = ""
     if code.kind is not CodeKind.VALID:
         words = escape(say(f"codebook.{code.kind.value}", language))
         label, kind = f"{label} <i>({words})</i>", ' class="missing"'
     shown = escape(code.code) if code.code.strip() else f"<i>{escape(_empty(language))}</i>"
-    figures = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
-    length = round(100 * _bar_size(counted) / size.longest) if size.longest > 0 else 0
-    bar = f'<i style="width:{length}%"></i>' if _bar_size(counted) > 0 else ""
     return (
         f'<tr{kind}><th scope="row" class="word">{shown}</th><td class="word">{label}</td>'
-        f'{figures}<td class="bar" aria-hidden="true">{bar}</td></tr>\n'
+        f"{figures}</tr>\n"
     )
 
 

@@ -90,7 +90,7 @@ def done_page(done: WhatWasDone, language: str | None = None) -> str:
     whole = [
         (say(f"done.{name}", language), text) for name in _FIELDS if (text := getattr(done, name))
     ]
-    parts = {
+    parts: dict[str, list[str]] = {
         "done.whole": [fact_block(fact_table("whole", ("parameter", "value"), whole), language)],
         "done.steps": blocks,
         "done.files": [fact_block(files, language)] if done.files else [],

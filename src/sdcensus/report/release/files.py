@@ -9,6 +9,7 @@ from pathlib import Path
 from sdcensus.errors import OutputError
 from sdcensus.formats.shared.sheets import library
 from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.release.changes import RecodeRow
 from sdcensus.model.release.release_file import ReleaseFile
 from sdcensus.model.text import Text
 from sdcensus.report.charts import require_libraries
@@ -76,7 +77,7 @@ def public_papers(
     file: ReleaseFile,
     languages: Sequence[str] = (),
     *,
-    recodes: Sequence[removed.RecodedCodes] = (),
+    recodes: Sequence[RecodeRow] = (),
     template: str | None = None,
 ) -> dict[str, bytes]:
     """The papers that go with a file, by their names: codebook, list of changes, terms.

@@ -67,15 +67,15 @@ def ladder_plot(assessment: ReleaseAssessment, language: str | None) -> Plot | N
         for name, row in zip(names, design.ladder, strict=True)
     ]
     names = [design_name(design, language) for design in designs]
-    most = max(1.0, 1.06 * max(value["uniques"] for value in values))  # type: ignore[type-var]
+    most = max(1.0, 1.06 * max(row.population_uniques for each in designs for row in each.ladder))
     base = alt.Chart(alt.Data(values=values)).encode(x=_keys(order, language))
     legend = alt.Legend(title=None, orient="top", symbolStrokeWidth=2, columns=6)
-    lines = base.mark_line(strokeWidth=2).encode(
+    lines = base.mark_line(strokeWidth=2, aria=False).encode(
         y=_uniques(most, language),
         color=alt.Color("design:N", sort=names, scale=_scale(names, _COLOURS), legend=legend),
         strokeDash=alt.StrokeDash("design:N", sort=names, scale=_scale(names, _DASHES)),
     )
-    points = base.mark_point(filled=True, size=52).encode(
+    points = base.mark_point(aria=False, filled=True, size=52).encode(
         y=_uniques(most, language),
         color=alt.Color("design:N", sort=names, scale=_scale(names, _COLOURS)),
         shape=alt.Shape("design:N", sort=names, scale=_scale(names, _MARKS)),
@@ -141,7 +141,7 @@ def _percent_axis(base: Any, most: float, population: int, language: str | None)
     percent = f"datum.uniques / {population} * 100"
     return (
         base.transform_calculate(percent=percent)
-        .mark_point(opacity=0)
+        .mark_point(aria=False, opacity=0)
         .encode(
             y=alt.Y(
                 "percent:Q",
@@ -187,7 +187,8 @@ def missing_plot(assessment: ReleaseAssessment, language: str | None) -> Plot | 
             for name, row in zip(names, ladder, strict=True)
         ]
         title = None if at % _COLUMNS == 0 else ""
-        most = max(1.0, 1.06 * max(int(str(value["uniques"])) for value in values))
+        every = (*design.ladder, *design.ladder_otherwise)
+        most = max(1.0, 1.06 * max(row.population_uniques for row in every))
         color = alt.Color(
             "way:N",
             sort=ways,
@@ -198,15 +199,10 @@ def missing_plot(assessment: ReleaseAssessment, language: str | None) -> Plot | 
             x=_keys(order, language, title=False), y=_uniques(most, language, title), color=color
         )
         dash = alt.StrokeDash("way:N", sort=ways, scale=_scale(ways, _DASHES))
-        panels.append(
-            (
-                base.mark_line(strokeWidth=2).encode(strokeDash=dash) + base.mark_point(filled=True)
-            ).properties(
-                width=_PANEL,
-                height=190,
-                title=alt.TitleParams(design_name(design, language), fontSize=12),
-            )
-        )
+        lines = base.mark_line(strokeWidth=2, aria=False).encode(strokeDash=dash)
+        title_of = alt.TitleParams(design_name(design, language), fontSize=12)
+        panel = lines + base.mark_point(aria=False, filled=True)
+        panels.append(panel.properties(width=_PANEL, height=190, title=title_of))
     ends = "; ".join(
         say(
             "chart.both",
@@ -259,7 +255,7 @@ def sizes_plot(assessment: ReleaseAssessment, language: str | None) -> Plot | No
         ),
         x=alt.X("number:Q", axis=None, scale=alt.Scale(domain=[0, most * 1.15], nice=False)),
     )
-    bars = base.mark_bar(cornerRadiusEnd=2).encode(
+    bars = base.mark_bar(aria=False, cornerRadiusEnd=2).encode(
         color=alt.Color(
             "kind:N",
             sort=list(kinds.values()),
@@ -308,7 +304,7 @@ def intruder_plot(assessment: ReleaseAssessment, language: str | None) -> Plot |
     scale = alt.Scale(domain=[0, most * 1.25], nice=False)
     bars = (
         alt.Chart(alt.Data(values=values))
-        .mark_bar()
+        .mark_bar(aria=False)
         .encode(
             y=y,
             x=alt.X("number:Q", axis=None, scale=scale, stack="zero"),

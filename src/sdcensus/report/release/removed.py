@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from io import StringIO
 
+from sdcensus.model.release.changes import RecodeRow, recode_rows
 from sdcensus.model.release.file_variable import FileDesign
 from sdcensus.model.release.release_file import ColumnKind, ReleaseFile, ReleaseTable
-from sdcensus.model.schema.variable import Code, Role
-from sdcensus.model.sentences import in_every_language
 from sdcensus.model.spec.headings import entity_text
-from sdcensus.model.text import Text, plain_cell
+from sdcensus.model.text import plain_cell
 from sdcensus.report import page as shell
 from sdcensus.report.page import Html
 from sdcensus.report.release.languages import language_links
@@ -26,58 +24,13 @@ from sdcensus.report.release.tables import say
 STEM = "removed-and-recoded"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecodedCodes:
-    """A code of a file with the codes of the census that it stands for. Public.
-
-    Attributes:
-        variable: The name of the column in the file.
-        code, label: The code in the file.
-        before: The codes of the census with their labels, in words.
-    """
-
-    variable: str
-    code: str
-    label: Text
-    before: Text
-
-
-#: A code that stands for more codes of the census tells their number and not their names.
-_MOST_LISTED = 12
-
-
-def recoded_codes(design: FileDesign) -> tuple[RecodedCodes, ...]:
+def recoded_codes(design: FileDesign) -> tuple[RecodeRow, ...]:
     """The codes of a design's file that stand for several codes of the census.
 
-    Code lists say it all: nothing of any record is read. Areas are not listed, levels tell them.
+    Areas are not listed code by code: their levels are known.
     """
-    rows: list[RecodedCodes] = []
-    for variable in design.variables:
-        if variable.source.role is Role.GEOGRAPHY or variable.amounts:
-            continue
-        members: list[list[Code]] = [[] for _ in variable.level.codes]
-        for leaf, group in zip(variable.source.codes, variable.level.group, strict=True):
-            members[group].append(leaf)
-        rows += [
-            RecodedCodes(
-                variable=variable.name,
-                code=code.code,
-                label=code.label,
-                before=in_every_language(lambda language, own=own: _before(own, language)),  # type: ignore[misc]
-            )
-            for code, own in zip(variable.level.codes, members, strict=True)
-            if len(own) > 1
-        ]
-    return tuple(rows)
-
-
-def _before(members: Sequence[Code], language: str) -> str:
-    """Codes of the census in words; numbers that follow each other as a range."""
-    named = [f"{member.code} {member.label.show(language)}".strip() for member in members]
-    if len(named) <= _MOST_LISTED:
-        return "; ".join(named)
-    ends = {"first": named[0], "last": named[-1]}
-    return say("removed.many", language, n=len(named), **ends)
+    areas = {each.name for each in design.geographies}
+    return tuple(row for row in recode_rows(design) if row.name not in areas)
 
 
 def removed_table(file: ReleaseFile, language: str) -> Html:
@@ -92,7 +45,7 @@ def removed_table(file: ReleaseFile, language: str) -> Html:
 def removed_page(
     file: ReleaseFile,
     language: str,
-    recodes: Sequence[RecodedCodes] = (),
+    recodes: Sequence[RecodeRow] = (),
     *,
     others: Sequence[str] = (),
 ) -> str:
@@ -126,7 +79,7 @@ def removed_page(
     )
 
 
-def _recoded(table: ReleaseTable, recodes: Sequence[RecodedCodes], language: str) -> Iterator[str]:
+def _recoded(table: ReleaseTable, recodes: Sequence[RecodeRow], language: str) -> Iterator[str]:
     columns = [column for column in table.columns if column.recoded]
     if columns:
         rows = [
@@ -138,18 +91,16 @@ def _recoded(table: ReleaseTable, recodes: Sequence[RecodedCodes], language: str
         caption = say("removed.recodes", language, units=units)
         yield shell.table(caption, heads, rows, words=3, wrapped=True)
     for column in table.columns:
-        own = [each for each in recodes if each.variable == column.name]
+        own = [each for each in recodes if each.name == column.name]
         if own and column.kind is ColumnKind.CODES:
-            lines = [
-                [each.code, each.label.show(language), each.before.show(language)] for each in own
-            ]
-            heads = [say(f"removed.{head}", language) for head in ("code", "label", "before")]
+            lines = [[each.after.show(language), each.before.show(language)] for each in own]
+            heads = [say(f"removed.{head}", language) for head in ("code", "before")]
             label = column.label.show(language) or column.name
             caption = say("removed.codes", language, name=column.name, label=label)
-            yield shell.table(caption, heads, lines, words=3, wrapped=True)
+            yield shell.table(caption, heads, lines, words=2, wrapped=True)
 
 
-def removed_csv(file: ReleaseFile, language: str, recodes: Sequence[RecodedCodes] = ()) -> bytes:
+def removed_csv(file: ReleaseFile, language: str, recodes: Sequence[RecodeRow] = ()) -> bytes:
     """The list for programs: one line for each variable, and for each code that stands for others.
 
     The columns are ``change`` (removed, recoded, code), ``unit``, ``variable``, ``label``,
@@ -170,11 +121,11 @@ def removed_csv(file: ReleaseFile, language: str, recodes: Sequence[RecodedCodes
                 lines.append(["recoded", unit, column.name, label, what, "", ""])
             lines += [
                 [
-                    *("code", unit, column.name, label, each.label.show(language)),
-                    *(each.code, each.before.show(language)),
+                    *("code", unit, column.name, label, ""),
+                    *(each.after.show(language), each.before.show(language)),
                 ]
                 for each in recodes
-                if each.variable == column.name
+                if each.name == column.name
             ]
     for line in lines:
         writer.writerow([plain_cell(cell) for cell in line])

@@ -44,8 +44,7 @@ def assessment_workbook(assessment: ReleaseAssessment, language: str | None = No
 
 
 def _sheet_name(table: FactTable, language: str | None) -> str:
-    key = table.title.words
-    own = key.startswith(f"{tables.AREA}.table.") if isinstance(table.title, Sentence) else False
+    own = table.title.words.startswith(f"{tables.AREA}.table.")
     return say(f"sheet.{table.name}", language) if own else table.name
 
 
