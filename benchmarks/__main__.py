@@ -20,6 +20,7 @@ from benchmarks import (
     publish,
     serve,
     study,
+    suppression,
     swap,
     tabulate,
     weights,
@@ -84,6 +85,12 @@ def sections(folder: Path, *, small: bool) -> dict[str, Section]:
             lambda: swap.measure(
                 folder,
                 (50_000, 100_000) if small else (100_000, 1_000_000, 5_000_000, 17_500_000),
+            ),
+        ),
+        "suppression": (
+            "Files for researchers: blanked keys, amounts in groups and exchanged",
+            lambda: suppression.measure(
+                folder, (100_000, 200_000) if small else (100_000, 1_000_000, 10_000_000)
             ),
         ),
         "serve": (

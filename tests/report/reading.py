@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
-_EMPTY = frozenset({"meta", "br", "link", "img", "path", "line", "rect"})
+_EMPTY = frozenset({"meta", "br", "link", "img", "path", "line", "rect", "col"})
 #: What a drawing names, without fetching it.
 _NAMES = {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
 

@@ -134,6 +134,12 @@ def test_words_follow_the_class_and_the_languages(tmp_path: Path) -> None:
     assert use["restrictions"].startswith("Archivo con licencia")
 
 
+def test_a_language_that_the_product_does_not_speak_is_not_claimed() -> None:
+    root = codebook(replace(example(), languages=("de",)))
+    assert problems(root) == []
+    assert {each.get(LANGUAGE) for each in root.iter() if each is not root} == {None, "en"}
+
+
 #: What the catalogue's schema asks for, by place in the document.
 REQUIRED = {
     "study_desc": {"title_statement", "study_info"},

@@ -52,10 +52,12 @@ def test_csv_holds_codes_as_the_schema_writes_them(
         }
         by_polars = pl.read_csv(path, infer_schema=False).fill_null("")
         assert by_polars.to_dict(as_series=False) == expected
-        rows = duckdb.sql(f"from read_csv('{path}', all_varchar=true, header=true, nullstr='\x01')")
-        assert dict(
-            zip(rows.columns, map(list, zip(*rows.fetchall(), strict=True)), strict=True)
-        ) == (expected)
+        rows = duckdb.execute(
+            f"from read_csv('{path}', all_varchar=true, header=true, nullstr='\x01')"
+        )
+        names = [name for name, *_ in rows.description or []]
+        lists = map(list, zip(*rows.fetchall(), strict=True))
+        assert dict(zip(names, lists, strict=True)) == expected
 
 
 def test_parquet_holds_codes_numbers_and_labels(
@@ -76,7 +78,7 @@ def test_parquet_holds_codes_numbers_and_labels(
                     None if gone else value / scale if column.decimals else value
                     for value, gone in zip(column.values.tolist(), none, strict=True)
                 ]
-        metadata = duckdb.sql(f"select value from parquet_kv_metadata('{path}')").fetchall()
+        metadata = duckdb.execute(f"select value from parquet_kv_metadata('{path}')").fetchall()
         assert any(b"Ingreso" in value for (value,) in metadata) or layout is Layout.LINKED
         assert not any(b"pandas" in value for (value,) in metadata)
 
@@ -146,7 +148,8 @@ def test_spss_files_have_codes_labels_and_missing_values(
                 continue
             shown = [value if isinstance(value, str) else str(int(value)) for value in values[name]]
             assert shown == [column.codes[place].code for place in column.values]
-            missing = {each["lo"] for each in about.missing_ranges.get(name, [])}
+            ranges: list[Any] = about.missing_ranges.get(name, [])
+            missing = {each["lo"] for each in ranges}
             assert {str(each).removesuffix(".0") for each in missing} == {
                 code.code for code in column.codes if code.is_missing
             }

@@ -75,7 +75,10 @@ def test_a_changed_value_is_seen(tmp_path: Path) -> None:
 
 words = st.text(st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"]), max_size=12)
 plain = st.sampled_from(
-    ["", " ", "0", "00", "01", "-1", "-0", "12", "3 ", "é", ".a", "a", "NA", "nan"]
+    [
+        *("", " ", "0", "00", "01", "-1", "-0", "12", "3 ", "é", ".a", "a", "NA", "nan"),
+        *('q"', "a,b", "l\n2", "\r"),
+    ]
 )
 code_words = st.one_of(
     plain, words, st.integers(-(10**18), 10**18).map(str), st.text("ñ", max_size=140)
@@ -238,3 +241,22 @@ def test_damaged_and_lonely_files_are_told(tmp_path: Path) -> None:
         read_microdata(tmp_path / "puf-persons.sav")
     with pytest.raises(InputError, match=r"end in \.csv"):
         read_microdata(tmp_path / "puf-persons.xlsx")
+
+
+@pytest.mark.parametrize("size", [255, 256, 257])
+def test_lists_that_fill_a_byte_and_columns_without_value_come_back(
+    tmp_path: Path, size: int
+) -> None:
+    """Positions are kept in the smallest type, and "nothing there" needs one position more."""
+    places = np.arange(size).astype(np.uint8 if size <= 256 else np.uint16)
+    none = np.arange(size) % 2 == 0
+    known = [Code(f"c{each}", Text()) for each in range(size)]
+    columns = (
+        number_column("person", np.arange(size)),
+        replace(codes_column("area", known, np.arange(size)), values=places, absent=none),
+        replace(codes_column("twice", [*SEX, *SEX], np.arange(size)), absent=none),
+    )
+    table = ReleaseTable(entity=Entity.PERSON, columns=columns)
+    file = replace(example(), tables=(table,), languages=("en",))
+    for path in write_microdata(file, tmp_path, ALL)[:4]:
+        assert read_microdata(path).differs_from(table_texts(table)) == (), path.name

@@ -214,7 +214,7 @@ def test_microaggregation_keeps_means_and_gives_everybody_companions(
         assert codes[row] == encoder.position(f"{after[row] / 100:.2f}")
     assert (codes[~own] == store.raw(P, "income")[~own]).all()
     (facts,) = changes.facts
-    measures = {(row[0], str(row[1])): row for row in facts.rows}
+    measures: dict[tuple[str, str], Any] = {(str(row[0]), str(row[1])): row for row in facts.rows}
     _, _, before, now, change = measures["income", "mean"]
     assert before == pytest.approx(income[own].mean() / 100, rel=1e-5)
     assert now == pytest.approx(after[own].mean() / 100, rel=1e-5)

@@ -56,6 +56,7 @@ COMMANDS = {
     "looks": "How often tables together look at a cell.",
     "attack": "Attack published tables as an intruder.",
     "claim": "Answer who has found somebody.",
+    "release": "Make files for researchers.",
     "dummy": "Make a file of nobody for programs.",
     "licence": "Keep the register of who holds a file.",
     "serve": "Open the table builder in the browser.",
@@ -88,7 +89,7 @@ _ROOMS = {
         "perturbation": ("ptable",),
         "decision": ("recommend", "policy", "looks", "attack", "claim"),
         "publication": ("plan", "publish", "fill", "verify", "approve"),
-        "release": ("dummy", "licence"),
+        "release": ("release", "dummy", "licence"),
         "builder": ("serve", "account"),
     }.items()
     for name in names

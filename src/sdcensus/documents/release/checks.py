@@ -102,6 +102,11 @@ class AgainstCensus:
             except SpecError as error:
                 self.mistakes.add(("risk", "ladder"), str(error))
 
+    def intruder_place(self, at: int) -> KeyPath:
+        """Where an intruder stands: in a list, or alone in a table."""
+        alone = isinstance(self.mistakes.document.data.get("intruder"), dict)
+        return ("intruder",) if alone else ("intruder", at)
+
     def _place(self, design: Design) -> KeyPath:
         tables = self.mistakes.document.data.get("design", [])
         for at, table in enumerate(tables if isinstance(tables, list) else ()):
@@ -124,6 +129,12 @@ class AgainstCensus:
             (("extract", at, "variables"), extract.variables)
             for at, extract in enumerate(plan.extracts)
         ]
+        for at, intruder in enumerate(plan.intruder):
+            place = self.intruder_place(at)
+            lists.append(((*place, "keys"), intruder.keys))
+            for errors in ("file_errors", "external_errors"):
+                for name in getattr(intruder, errors):
+                    yield (*place, errors, name), name
         for path, names in lists:
             for at, name in enumerate(names):
                 yield (*path, at), name

@@ -17,6 +17,7 @@ from sdcensus.documents.release.sections import (
     DesignSection,
     HeadSection,
     InstitutionsSection,
+    IntruderSection,
     LargeHouseholdsSection,
     MakeSection,
     RiskSection,
@@ -27,11 +28,12 @@ from sdcensus.documents.release.sections import (
 from sdcensus.documents.schema.sections import Section, SectionType, read_section
 from sdcensus.documents.toml.lines import KeyPath, TomlDocument, parse_toml, read_toml
 from sdcensus.documents.toml.mistakes import Languages, Mistakes
-from sdcensus.errors import SdcensusError, unknown
+from sdcensus.errors import SdcensusError, SpecError, unknown
 from sdcensus.model.release.licence import ACCEPTANCE, Acceptance, LicenceClass
 from sdcensus.model.release.plan import (
     Design,
     Extract,
+    IntruderRules,
     Making,
     ModelQuestion,
     ReleasePlan,
@@ -117,6 +119,7 @@ class _Reader:
             surveys=self._several("survey", Survey, self.base.surveys),
             models=self._several("model", ModelQuestion, self.base.models),
             extracts=self._several("extract", Extract, self.base.extracts),
+            intruder=self._intruders(),
             making=self._making(),
             **self._head_values(head),
             **self._households(),
@@ -277,6 +280,23 @@ class _Reader:
             return base
         return tuple(kind(**_every(section)) for section, _ in self._listed(name))
 
+    def _intruders(self) -> tuple[IntruderRules, ...]:
+        """Several, or one in a table of its own."""
+        raw = self.data.get("intruder")
+        if raw is None:
+            return self.base.intruder
+        sections = list(self._listed("intruder")) if not isinstance(raw, dict) else []
+        if isinstance(raw, dict):
+            section = self._section(IntruderSection, "intruder")
+            sections = [] if section is None else [(section, ("intruder",))]
+        intruders = []
+        for section, path in sections:
+            try:
+                intruders.append(IntruderRules(**_every(section)))
+            except SpecError as error:
+                self.mistakes.add(path, str(error))
+        return tuple(intruders)
+
     def _designs(self) -> tuple[tuple[Design, ...], bool]:
         """The designs, and whether one of them cannot be read."""
         designs = {design.name: design for design in self.base.designs}
@@ -286,7 +306,7 @@ class _Reader:
             if design is not None:
                 designs[section.name] = design
         faulty = len(self.mistakes.found) > before
-        if not designs and not faulty:
+        if not designs and not self.mistakes.found:
             self.mistakes.add(
                 (), "There is no design. Add one: [[design]] with name and households = 0.1."
             )
@@ -349,6 +369,8 @@ class _Reader:
                 self.mistakes.add(("make", "design"), unknown("design", plan.making.design, names))
             if plan.suppression is not None:
                 against.check_designs(plan.suppression.designs, ("suppress", "designs"))
+            for at, intruder in enumerate(plan.intruder):
+                against.check_designs(intruder.designs, (*against.intruder_place(at), "designs"))
         against.check_ladder()
         against.check_against_schema()
 

@@ -140,12 +140,35 @@ def _importance(value: object) -> dict[str, float]:
     return {name: float(weight) for name, weight in value.items()}
 
 
+def _shares(value: object) -> dict[str, float]:
+    if not isinstance(value, dict):
+        raise WrongValueError(((), "should be a table such as { age = 0.05 }"))
+    wrong: list[tuple[KeyPath, str]] = []
+    shares: dict[str, float] = {}
+    for name, share in value.items():
+        try:
+            shares[name] = _level(share)
+        except WrongValueError as error:
+            wrong.append(((name,), str(error)))
+    if wrong:
+        raise WrongValueError(*wrong)
+    return shares
+
+
+def _effect(value: object) -> float:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not math.isfinite(value) or value <= 0:  # type: ignore[arg-type, operator]
+        raise WrongValueError(((), "should be a number above 0, such as 1.5"))
+    return float(value)  # type: ignore[arg-type]
+
+
 Share = Annotated[Fraction, BeforeValidator(_share)]
 AcceptedShare = Annotated[float, BeforeValidator(_level)]
 Recodings = Annotated[dict[str, Recoding], BeforeValidator(recodings_of)]
 Numbers = Annotated[dict[str, int], BeforeValidator(numbers_of)]
 Merges = Annotated[dict[str, list[Merge]], BeforeValidator(merges_of)]
 Exempt = Annotated[dict[str, str], BeforeValidator(_exempt)]
+Shares = Annotated[dict[str, float], BeforeValidator(_shares)]
 Importance = Annotated[dict[str, float], BeforeValidator(_importance)]
 Names = Annotated[list[str], BeforeValidator(_names)]
 
@@ -271,6 +294,22 @@ class SurveySection(Section):
     design_effect: float | None = Field(default=None, gt=0)
 
 
+class IntruderSection(Section):
+    """``[[intruder]]``."""
+
+    name: Word = "intruder"
+    keys: Names = Field(default_factory=list)
+    coverage: AcceptedShare = 1.0
+    file_errors: Shares = Field(default_factory=dict)
+    external_errors: Shares = Field(default_factory=dict)
+    file_error: AcceptedShare = 0.0
+    external_error: AcceptedShare = 0.0
+    years: int = Field(default=0, ge=-120, le=120)
+    moves: AcceptedShare = 0.0
+    disagreeing: int = Field(default=1, ge=0)
+    designs: Names = Field(default_factory=list)
+
+
 class ModelSection(Section):
     """``[[model]]``."""
 
@@ -321,6 +360,7 @@ LISTS: dict[str, type[Section]] = {
     "design": DesignSection,
     "treatment": TreatmentSection,
     "survey": SurveySection,
+    "intruder": IntruderSection,
     "model": ModelSection,
     "extract": ExtractSection,
 }

@@ -116,6 +116,7 @@ def _lists(plan: ReleasePlan) -> dict[str, list[dict[str, Any]]]:
         "design": [_design(design) for design in plan.designs],
         "treatment": [_entry(treatment) for treatment in plan.treatments],
         "survey": [_entry(survey) for survey in plan.surveys],
+        "intruder": [_entry(intruder) for intruder in plan.intruder],
         "model": [_entry(model) for model in plan.models],
         "extract": [_entry(extract) for extract in plan.extracts],
     }
@@ -124,7 +125,7 @@ def _lists(plan: ReleasePlan) -> dict[str, list[dict[str, Any]]]:
 def _entry(noun: Any) -> dict[str, Any]:
     """A noun of few settings; what is empty is left out."""
     values = {each.name: _plain(getattr(noun, each.name)) for each in fields(noun)}
-    return {name: value for name, value in values.items() if value not in ("", [])}
+    return {name: value for name, value in values.items() if value not in ("", [], {}, None)}
 
 
 def _design(design: Design) -> dict[str, Any]:

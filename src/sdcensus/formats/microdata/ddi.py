@@ -20,7 +20,7 @@ from sdcensus.model.release.licence import LicenceClass
 from sdcensus.model.release.plan import Layout
 from sdcensus.model.release.release_file import ColumnKind, ReleaseColumn, ReleaseFile
 from sdcensus.model.schema.variable import CodeKind
-from sdcensus.model.text import Text
+from sdcensus.model.text import LANGUAGES, Text
 
 NAMESPACE = "ddi:codebook:2_5"
 _SCHEMA = (
@@ -152,11 +152,12 @@ class _Codebook:
         self.languages = file.languages or ("en",)
 
     def first(self, parent: Element, name: str, text: Text, **attributes: str) -> None:
-        """An element that stands once: in the first language."""
-        shown = text.show(self.languages[0])
-        if shown:
-            element = _child(parent, name, shown, **attributes)
-            element.set("xml:lang", self.languages[0])
+        """An element that stands once: in the first language, or the one that there is."""
+        known = [language for language, _ in text.by_language]
+        if known:
+            language = self.languages[0] if self.languages[0] in known else known[0]
+            element = _child(parent, name, text.show(language), **attributes)
+            element.set("xml:lang", language)
 
     def each(self, parent: Element, name: str, text: Text, **attributes: str) -> None:
         """An element in every language in which there is a text of its own."""
@@ -222,7 +223,7 @@ def _study(writer: _Codebook, root: Element) -> None:
     if any(weight_of(table) for table in file.tables):
         writer.each(collection, "weight", Text.named("release_formats.weights"))
     access = _child(study, "dataAccs")
-    for language in writer.languages:
+    for language in [each for each in writer.languages if each in LANGUAGES] or LANGUAGES[:1]:
         use = _child(access, "useStmt")
         use.set("xml:lang", language)
         _child(use, "restrctn", access_text(file).show(language))
@@ -252,7 +253,7 @@ def _variable(writer: _Codebook, data: Element, numbered: NumberedColumn) -> Non
     continuous = column.kind in _CONTINUOUS
     attributes = {
         "ID": numbered.variable,
-        "name": column.name,
+        "name": plain_text(column.name),
         "files": numbered.file,
         "intrvl": "contin" if continuous else "discrete",
     }

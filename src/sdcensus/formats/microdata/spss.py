@@ -75,7 +75,7 @@ def _values(column: LabelledColumn, rows: slice) -> npt.NDArray[Any]:
     if encoding is None:
         numbers = float_values(column, rows)
         return np.where(np.isnan(numbers), _NO_VALUE, numbers)
-    places = column.column.values[rows]
+    places = column.column.values[rows].astype(np.int64)
     absent = column.column.absent
     if is_text(column):
         size = 8 * _blocks(column)

@@ -150,7 +150,7 @@ def _values(column: LabelledColumn, kind: tuple[int, str], rows: slice) -> npt.N
         _no_value(kind, value[1:]) if isinstance(value, str) else value
         for value in column.encoding.values
     ]
-    places = column.column.values[rows]
+    places = column.column.values[rows].astype(np.int64)
     if absent is not None:
         places = np.where(absent[rows], len(values), places)
     return np.array([*values, _no_value(kind)], dtype=kind[1])[places]

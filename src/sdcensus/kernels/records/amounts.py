@@ -31,11 +31,11 @@ def _distance(points: Int64, record: int, centre: Int64) -> int:
 
 @compiled
 def _farthest(points: Int64, left: Int64, number: int, centre: Int64) -> int:
-    best, most = left[0], np.int64(-1)
+    best, most = int(left[0]), -1
     for at in range(number):
         distance = _distance(points, left[at], centre)
         if distance > most:
-            best, most = left[at], distance
+            best, most = int(left[at]), distance
     return best
 
 
@@ -50,7 +50,7 @@ def _take_nearest(
     for at in range(number):
         distance = _distance(points, left[at], points[record])
         if left[at] == record:
-            distance = np.int64(-1)
+            distance = -1
         if known == size and distance >= distances[known - 1]:
             continue
         place = known if known < size else size - 1
@@ -171,7 +171,7 @@ def _group_values(values: Int64, starts: Int64, median: bool, out: Int64) -> Non
             value = _half_even(members[(number - 1) // 2] + members[number // 2], 2)
         else:
             # Around the first, so that no sum leaves 64 bits.
-            total = np.int64(0)
+            total = 0
             for at in range(number):
                 total += members[at] - members[0]
             value = members[0] + _half_even_from(total, number, members[0])
@@ -253,7 +253,7 @@ def _near_partners(words: UInt64, reach: int, partners: Int64) -> None:
         free = _sum_to(tree, min(place + reach + 1, number)) - before
         if free <= 0:
             continue
-        chosen = np.int64(((words[place] >> np.uint64(32)) * np.uint64(free)) >> np.uint64(32))
+        chosen = int(((words[place] >> np.uint64(32)) * np.uint64(free)) >> np.uint64(32))
         partner = _find(tree, before + chosen)
         _add(tree, partner, -1)
         partners[place] = partner

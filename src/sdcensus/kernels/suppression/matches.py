@@ -27,7 +27,7 @@ def needed(codes: Int32, masks: UInt32, first: int, second: int) -> int:
         bit = np.uint32(1) << np.uint32(key)
         if (either & bit) == 0 and codes[first, key] != codes[second, key]:
             missing |= bit
-    return missing
+    return int(missing)
 
 
 @compiled
@@ -78,11 +78,11 @@ def match_counts(codes: Int32, masks: UInt32) -> Int64:
                 if not (pattern | int(patterns[other])) >> key & 1
             ]
             if other == at:
-                cells = projected(codes[np.ix_(rows[at], keys)])
+                cells = projected(codes[rows[at]][:, keys])
                 counts[rows[at]] += np.bincount(cells)[cells]
                 continue
             both = np.concatenate([rows[at], rows[other]])
-            cells = projected(codes[np.ix_(both, keys)])
+            cells = projected(codes[both][:, keys])
             mine, theirs = cells[: rows[at].size], cells[rows[at].size :]
             size = int(cells.max(initial=-1)) + 1
             counts[rows[at]] += np.bincount(theirs, minlength=size)[mine]

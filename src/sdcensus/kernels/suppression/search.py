@@ -36,7 +36,7 @@ def _next(state: npt.NDArray[np.uint64], below: int) -> int:
     value ^= value >> np.uint64(7)
     value ^= value << np.uint64(17)
     state[0] = value
-    return np.int64((value >> np.uint64(11)) % np.uint64(below))
+    return int((value >> np.uint64(11)) % np.uint64(below))
 
 
 @compiled

@@ -15,6 +15,31 @@ UInt64 = npt.NDArray[np.uint64]
 
 
 @compiled
+def _common(first: Int64, second: Int64, out: Int64) -> int:
+    at, size = 0, 0
+    for value in first:
+        while at < second.size and second[at] < value:
+            at += 1
+        if at == second.size:
+            break
+        if second[at] == value:
+            out[size] = value
+            size += 1
+    return size
+
+
+def common(first: Int64, second: Int64) -> Int64:
+    """What two ascending arrays have in common.
+
+    Examples:
+        >>> common(np.array([1, 4, 6]), np.array([0, 4, 5, 6]))
+        array([4, 6])
+    """
+    out = np.empty(first.size, dtype=np.int64)
+    return out[: _common(first, second, out)]
+
+
+@compiled
 def _may_be(
     words: UInt64, stated: UInt64, hidden: UInt64, absent: UInt64, gap: int, kind: int
 ) -> bool:

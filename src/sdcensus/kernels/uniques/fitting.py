@@ -23,8 +23,11 @@ def _slot(words: UInt64, cell: int, stated: UInt64, size: int) -> Any:
     """Where a table keeps a cell by the keys that are stated."""
     mixed = np.uint64(0)
     for word in range(stated.size):
-        mixed = (mixed ^ (words[cell, word] & stated[word])) * np.uint64(0x9E3779B97F4A7C15)
-        mixed ^= mixed >> np.uint64(32)
+        mixed ^= words[cell, word] & stated[word]
+        # Keys stand at the top of words, and a product moves nothing down.
+        mixed = (mixed ^ (mixed >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
+        mixed = (mixed ^ (mixed >> np.uint64(32))) * np.uint64(0xD6E8FEB86659FD93)
+    mixed ^= mixed >> np.uint64(32)
     return np.int64(mixed & np.uint64(size - 1))
 
 
@@ -37,12 +40,35 @@ def _alike(words: UInt64, first: int, second: int, stated: UInt64) -> bool:
 
 
 @compiled
+def _bound(
+    words: UInt64, cells: Int64, place: int, wanted: int, prefix: UInt64, behind: bool
+) -> int:
+    """Where ascending cells, from a place on, begin to have the prefix of another; or go on."""
+    low, high = place, cells.size
+    while low < high:
+        middle = (low + high) // 2
+        before = behind
+        for word in range(prefix.size):
+            own = words[cells[middle], word] & prefix[word]
+            other = words[wanted, word] & prefix[word]
+            if own != other:
+                before = own < other
+                break
+        if before:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@compiled
 def _fit(
     words: UInt64,
     absent: UInt64,
     complete: Int64,
     incomplete: Int64,
     stated: UInt64,
+    prefix: UInt64,
     hidden: int,
     table: Integers,
     counts: Int64,
@@ -54,22 +80,28 @@ def _fit(
         while table[slot] >= 0:
             slot = (slot + 1) & (table.size - 1)
         table[slot] = at
-    size = 0
-    for cell in complete:
-        if absent[cell] & np.uint64(hidden):
-            continue
-        slot = _slot(words, cell, stated, table.size)
-        while table[slot] >= 0:
-            at = table[slot]
-            if _alike(words, incomplete[at], cell, stated):
-                fitting[0, at] += counts[0, cell]
-                fitting[1, at] += counts[1, cell]
-                if counts[1, cell]:
-                    pairs[0, size] = cell
-                    pairs[1, size] = at
-                    size += 1
-                break
-            slot = (slot + 1) & (table.size - 1)
+    size, end, turn = 0, 0, 0
+    while turn < incomplete.size:
+        first = incomplete[turn]
+        begin = _bound(words, complete, end, first, prefix, False)
+        end = _bound(words, complete, begin, first, prefix, True)
+        for cell in complete[begin:end]:
+            if absent[cell] & np.uint64(hidden):
+                continue
+            slot = _slot(words, cell, stated, table.size)
+            while table[slot] >= 0:
+                at = table[slot]
+                if _alike(words, incomplete[at], cell, stated):
+                    fitting[0, at] += counts[0, cell]
+                    fitting[1, at] += counts[1, cell]
+                    if counts[1, cell]:
+                        pairs[0, size] = cell
+                        pairs[1, size] = at
+                        size += 1
+                    break
+                slot = (slot + 1) & (table.size - 1)
+        while turn < incomplete.size and _alike(words, first, incomplete[turn], prefix):
+            turn += 1
     return size
 
 
@@ -79,17 +111,20 @@ def fitting_cells(
     complete: Int64,
     incomplete: Int64,
     stated: UInt64,
+    prefix: UInt64,
     hidden: int,
     counts: Int64,
 ) -> tuple[Int64, Int64]:
     """Complete cells that agree with cells of one pattern of missing values on what is stated.
 
     Args:
-        words: By cell the codes of its keys, packed into words.
+        words: By cell the codes of its keys, packed into words from the top: they ascend.
         absent: By cell a bit for each key that is not applicable: such a value fits nothing.
-        complete: The cells without missing values.
-        incomplete: The cells of the pattern, no two alike.
+        complete: The cells without missing values, ascending.
+        incomplete: The cells of the pattern, ascending, no two alike.
         stated: The bits of words that hold stated keys.
+        prefix: The bits of the keys before the first that is missing: only cells that agree there
+            with some cell of the pattern are looked at.
         hidden: A bit for each key that is missing.
         counts: By cell how many there are in the population (row 0) and in the sample (row 1).
 
@@ -100,7 +135,9 @@ def fitting_cells(
     table = np.full(1 << (4 * incomplete.size).bit_length(), -1, dtype=np.int32)
     fitting = np.zeros((2, incomplete.size), dtype=np.int64)
     pairs = np.empty((2, complete.size), dtype=np.int64)
-    size = _fit(words, absent, complete, incomplete, stated, hidden, table, counts, fitting, pairs)
+    size = _fit(
+        words, absent, complete, incomplete, stated, prefix, hidden, table, counts, fitting, pairs
+    )
     return fitting, pairs[:, :size]
 
 

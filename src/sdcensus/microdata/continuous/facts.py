@@ -34,15 +34,14 @@ def amount_facts(amounts: Amounts, after: npt.NDArray[np.int64]) -> FactTable:
             lines.append((variable.name, word, _shown(before), _shown(now), _change(before, now)))
         for other in range(at):
             both = own & present[other]
-            before, now = (
-                _correlation(old[at][both], old[other][both]),
-                _correlation(new[at][both], new[other][both]),
-            )
-            if before is None or now is None:
+            linked = _correlation(old[at][both], old[other][both])
+            linked_now = _correlation(new[at][both], new[other][both])
+            if linked is None or linked_now is None:
                 continue
             name_of_other = amounts.variables[other].name
             word = sentence("release_treat.amounts.correlation", other=name_of_other)
-            lines.append((variable.name, word, _shown(before), _shown(now), _shown(now - before)))
+            change = _shown(linked_now - linked)
+            lines.append((variable.name, word, _shown(linked), _shown(linked_now), change))
     heads = ("variable", "measure", "before", "after", "change")
     return FactTable(
         name="amounts",

@@ -148,7 +148,7 @@ class Microaggregation(Confidential):
         """The group of each row, by all amounts of a turn."""
         if self.grouping == EACH:
             return optimal_groups(amounts.values[turn[0], rows], self.group)
-        points = standardised(amounts.values[np.ix_(turn, rows)].T)
+        points = standardised(amounts.values[turn][:, rows].T)
         groups = np.zeros(rows.size, dtype=np.int64)
         number = 0
         for block in blocks(points, self.block):
@@ -164,7 +164,8 @@ def standardised(values: Int64) -> Int64:
     deviation = floats.std(axis=0)
     scale = np.divide(_DEVIATION, deviation, out=np.zeros_like(deviation), where=deviation > 0)
     points = np.rint((floats - floats.mean(axis=0)) * scale)
-    return np.clip(points, -_LARGEST, _LARGEST).astype(np.int64)
+    clipped: Int64 = np.clip(points, -_LARGEST, _LARGEST).astype(np.int64)
+    return clipped
 
 
 def blocks(points: Int64, most: int) -> Iterator[Int64]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,8 @@ _ODDS = 3
 #: gives. It is 0 where they are independent, and 1 where two weights tell two halves of a country
 #: apart. With this much, the chance of an area given a weight is off by a fifth, in the mean.
 _DEPENDENCE = 0.05
+#: In small countries chance gives more: so many standard deviations of it are no dependence.
+_DEVIATIONS = 3
 _SHOWN = 3
 
 
@@ -49,7 +52,7 @@ def coarsened(classes: Int64, tests: Sequence[AreaTest]) -> Int64:
     """Classes of weights, joined with their neighbours until they say nothing of areas."""
     while int(classes.max(initial=0)) > 0:
         pointing = [number for test in tests for number in test.pointing(classes)]
-        if not pointing and all(test.dependence(classes) <= _DEPENDENCE for test in tests):
+        if not pointing and not any(test.depends(classes) for test in tests):
             break
         sizes = tests[0].sizes(classes)
         number = min(pointing) if pointing else int(np.argmin(sizes))
@@ -71,6 +74,8 @@ class AreaTest(Confidential):
         name: The level.
         weight, area, count: Which weight, which area, how many units; the pairs that occur.
         told: For each area what the file tells of it.
+        alike: How many units stand for one, as members of a household do: its weight and its area
+            are those of all of them, and chance has so much more room.
     """
 
     name: str
@@ -78,24 +83,22 @@ class AreaTest(Confidential):
     area: Int64
     count: Int64
     told: Int64
+    alike: Fraction = Fraction(1)
 
     def __repr__(self) -> str:
         return f"<AreaTest {self.name!r}: confidential>"
 
     @classmethod
-    def of(cls, hidden: HiddenLevel, leaves: Int64, place: Int64) -> AreaTest:
+    def of(
+        cls, hidden: HiddenLevel, leaves: Int64, place: Int64, alike: Fraction = Fraction(1)
+    ) -> AreaTest:
         """The test for a level: the leaf and the place of the weight of every unit."""
         area = hidden.parts_of(leaves)
         placed = area != NO_AREA
         pairs = place[placed].astype(np.int64) * hidden.told.size + area[placed]
         known, count = np.unique(pairs, return_counts=True)
-        return cls(
-            hidden.level.name,
-            known // hidden.told.size,
-            known % hidden.told.size,
-            count,
-            hidden.told,
-        )
+        weight, area_of_pair = np.divmod(known, hidden.told.size)
+        return cls(hidden.level.name, weight, area_of_pair, count, hidden.told, alike)
 
     def sizes(self, classes: Int64) -> Int64:
         """How many units each class has."""
@@ -111,6 +114,17 @@ class AreaTest(Confidential):
 
     def dependence(self, classes: Int64) -> float:
         """The mean square contingency of classes and areas within what is told, beyond chance."""
+        square, freedom, total = self._contingency(classes)
+        return (square - float(self.alike * freedom)) / max(total, 1)
+
+    def depends(self, classes: Int64) -> bool:
+        """Whether the dependence is above the limit, by more than chance may give."""
+        square, freedom, total = self._contingency(classes)
+        chance = float(self.alike) * (freedom + _DEVIATIONS * math.sqrt(2 * freedom))
+        return square > chance + _DEPENDENCE * total
+
+    def _contingency(self, classes: Int64) -> tuple[float, int, int]:
+        """Chi-square of classes and areas, its degrees of freedom, and the number of units."""
         keys, at = np.unique(classes[self.weight] * self.told.size + self.area, return_inverse=True)
         count = _sums(at, self.count, keys.size)
         number, area = np.divmod(keys, self.told.size)
@@ -122,10 +136,10 @@ class AreaTest(Confidential):
         terms = count * count / (of_class * of_area[area]) * of_told[told]
         areas_in = np.bincount(self.told[of_area > 0], minlength=strata)
         classes_in = np.bincount(classes_there % strata, minlength=strata)
-        chance = int(((areas_in - 1) * (classes_in - 1))[of_told > 0].sum())
+        freedom = int(((areas_in - 1) * (classes_in - 1))[of_told > 0].sum())
         total = int(count.sum())
         # Summed exactly, so that the order of areas does not matter.
-        return (math.fsum(terms.tolist()) - total - chance) / max(total, 1)
+        return math.fsum(terms.tolist()) - total, freedom, total
 
     def pointing(self, classes: Int64) -> list[int]:
         """The classes that point to an area."""

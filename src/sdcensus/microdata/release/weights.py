@@ -7,6 +7,7 @@ weights, so that totals stay as they are.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -17,6 +18,7 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.kernels.cells.tabulate import NO_ROW
+from sdcensus.kernels.records.weights import held_counts
 from sdcensus.microdata.holders import holder_rows
 from sdcensus.microdata.method import Fact, FactTable
 from sdcensus.microdata.release.areas import hidden_levels, leaves_of
@@ -247,9 +249,10 @@ def class_means(weights: Int64, classes: Int64) -> Int64:
     """
     means = []
     for number in range(int(classes.max(initial=-1)) + 1):
-        members = weights[classes == number].tolist()
+        members, counts = np.unique(weights[classes == number], return_counts=True)
         # Sums of Python's own numbers: those of large weights do not fit 64 bits.
-        means.append(round(Fraction(sum(members), len(members))) if members else 0)
+        total = sum(map(operator.mul, members.tolist(), counts.tolist()))
+        means.append(round(Fraction(total, int(counts.sum()))) if members.size else 0)
     return np.array(means, dtype=np.int64)[classes]
 
 
@@ -259,4 +262,11 @@ def _tests(
     leaves = leaves_of(store, entity)
     if leaves is None:
         return ()
-    return tuple(AreaTest.of(hidden, leaves, place) for hidden in hidden_levels(store, design))
+    alike = Fraction(1)
+    if entity is Entity.PERSON and design.unit is not Entity.PERSON:
+        holder = holder_rows(store, entity, design.unit)
+        sizes = held_counts(holder, store.rows(design.unit)).astype(np.int64)
+        alone = int(np.count_nonzero(holder == NO_ROW))
+        alike = Fraction(int((sizes * sizes).sum()) + alone, max(holder.size, 1)) or Fraction(1)
+    hidden_areas = hidden_levels(store, design)
+    return tuple(AreaTest.of(hidden, leaves, place, alike) for hidden in hidden_areas)

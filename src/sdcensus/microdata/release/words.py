@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sdcensus.microdata.release.records import FileRecords
 from sdcensus.model.quantities import limit_text
+from sdcensus.model.release.changes import reason_text
 from sdcensus.model.release.file_variable import FileDesign, FileVariable
 from sdcensus.model.release.plan import LargeHouseholds, ReleasePlan
 from sdcensus.model.schema.schema import Schema
@@ -43,7 +44,7 @@ def removed_words(design: FileDesign) -> tuple[tuple[str, Text, Text], ...]:
         (
             removed.variable.name,
             removed.variable.label,
-            Text.named(f"release_sample.removed.{removed.reason}"),
+            reason_text(removed.reason),
         )
         for removed in design.removed
     )

@@ -18,6 +18,7 @@ class RecordChange(StrEnum):
     PLACES = "places"
     MOVED = "moved"
     ATTRIBUTES = "attributes"
+    AMOUNTS = "amounts"
     PRAM = "pram"
     IMPUTATION = "imputation"
     WEIGHTS = "weights"
@@ -31,6 +32,8 @@ _KINDS = {
     "proportional-swap": RecordChange.PLACES,
     "geographic-pram": RecordChange.MOVED,
     "attribute-swap": RecordChange.ATTRIBUTES,
+    "microaggregation": RecordChange.AMOUNTS,
+    "rank-swap": RecordChange.AMOUNTS,
     "pram": RecordChange.PRAM,
     "over-imputation": RecordChange.IMPUTATION,
     "returned-imputation": RecordChange.IMPUTATION,

@@ -117,7 +117,9 @@ class _Resolution:
         return self.plan.roles.get(variable.name, variable.role)
 
     def _is_area(self, variable: Variable) -> bool:
-        """A plan may give areas another role; they stay areas."""
+        """A plan may give areas another role; they stay areas, and so do the cells of a grid."""
+        if variable.name in {grid.variable for grid in self.schema.grids}:
+            return True
         return Role.GEOGRAPHY in (variable.role, self._role(variable))
 
     # ---------------------------------------------------------------- what the design says

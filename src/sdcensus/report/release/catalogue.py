@@ -20,7 +20,11 @@ from sdcensus.model.spec.headings import entity_text
 from sdcensus.model.text import Text
 from sdcensus.report import page as shell
 from sdcensus.report.page import Html
+from sdcensus.report.release.languages import language_links
 from sdcensus.report.release.tables import say
+
+#: What the file of the page is called.
+STEM = "catalogue"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +116,7 @@ border:1px solid var(--soft);border-radius:6px;width:100%}
 .card{border:1px solid var(--line);border-radius:10px;padding:14px 18px;margin:0 0 16px}
 .card h2{border:0;margin:0 0 2px;font-size:19px;overflow-wrap:anywhere}
 .card .class{display:inline-block;background:var(--accent-soft);border-radius:999px;
-padding:1px 11px;font-size:13px}
+padding:1px 11px;font-size:13px;margin:6px 0}
 .card dl{display:grid;grid-template-columns:minmax(7em,max-content) 1fr;gap:4px 16px;margin:10px 0}
 .card dt{color:var(--soft)}.card dd{margin:0;overflow-wrap:anywhere}
 .card ul.papers{display:flex;flex-wrap:wrap;gap:2px 18px;list-style:none;padding:0;margin:8px 0 0}
@@ -149,6 +153,7 @@ def catalogue_page(
     *,
     producer: Text = Text(),
     contact: str = "",
+    others: Sequence[str] = (),
 ) -> str:
     """The page in one language.
 
@@ -157,9 +162,11 @@ def catalogue_page(
         language: Of the words.
         producer: The office.
         contact: Where to ask.
+        others: Languages in which there is a page beside this one.
     """
     cards = [_card(entry, at, language) for at, entry in enumerate(entries, start=1)]
     content = [
+        language_links(STEM, others, language or FIRST),
         *([_find(entries, language)] if len(entries) else []),
         *(cards or [shell.paragraph(say("catalogue.none", language))]),
         *([Html(f"<script>{_SCRIPT}</script>\n")] if cards else []),
@@ -178,7 +185,9 @@ def catalogue_page(
 
 def _find(entries: Sequence[CatalogueEntry], language: str | None) -> Html:
     """Where to type; hidden without the script, which would have to answer."""
-    every = [licence for licence in LicenceClass if any(e.licence is licence for e in entries)]
+    every = [
+        licence for licence in LicenceClass if any(each.licence is licence for each in entries)
+    ]
     options = "".join(
         f'<option value="{licence.value}">{escape(say(f"class.{licence.value}", language))}'
         "</option>"

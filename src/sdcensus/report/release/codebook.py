@@ -6,10 +6,10 @@ Public: it is made of the file and of nothing else.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from html import escape
 
-from sdcensus.model.catalogue import LANGUAGES
 from sdcensus.model.quantities import decimal_text, number_text, share_text
 from sdcensus.model.release.frequencies import (
     CodeFrequency,
@@ -24,35 +24,40 @@ from sdcensus.model.release.release_file import (
     ReleaseTable,
 )
 from sdcensus.model.schema.variable import CodeKind, Entity
-from sdcensus.model.sentences import speak
 from sdcensus.model.spec.headings import entity_text
 from sdcensus.report import page as shell
 from sdcensus.report.page import Html
+from sdcensus.report.release.languages import language_links, pages
 from sdcensus.report.release.removed import removed_table
 from sdcensus.report.release.tables import say
 
+#: What the file of a codebook is called.
+STEM = "codebook"
 #: A variable with more codes may be cut by the end of a printed page; its headings are repeated.
 _SHORT = 14
 _NUMBERS = (ColumnKind.AMOUNT, ColumnKind.WEIGHT)
 
 STYLE = """
 .variable{border-top:1px solid var(--line);padding-top:4px;margin:0 0 22px}
-h2+.variable,.variable.about{border-top:0}.variable h3{font-size:15px;margin:8px 0 2px;overflow-wrap:anywhere}
+h2+.variable,.variable.about{border-top:0}
+.variable h3{font-size:15px;margin:8px 0 2px;overflow-wrap:anywhere}
 .variable h3 code{font-size:15px;font-weight:700}
 .variable .kind{color:var(--soft);margin:0 0 6px}
 .variable dl{display:grid;grid-template-columns:max-content 1fr;gap:2px 14px;margin:0 0 8px}
 .variable dt{color:var(--soft)}.variable dd{margin:0;overflow-wrap:anywhere}
 table.codes{table-layout:fixed}
 table.codes th,table.codes td{white-space:normal;vertical-align:top;overflow-wrap:anywhere}
-table.codes col.code{width:13%}table.codes col.number{width:13%}table.codes col.share{width:9%}
-table.codes thead th{overflow-wrap:normal}table.codes col.bar{width:14%}
+table.codes col.code{width:11%}table.codes col.number{width:13%}table.codes col.share{width:9%}
+table.codes thead th{overflow-wrap:normal}
+table.codes td:not(.word){white-space:nowrap;overflow-wrap:normal}table.codes col.bar{width:14%}
 table.codes .bar i{display:block;height:9px;margin-top:6px;background:var(--weak);min-width:1px}
 tr.missing th,tr.missing td{color:var(--soft)}
 .variables td,.variables th{overflow-wrap:anywhere}
 pre{font:13px ui-monospace,Menlo,Consolas,"DejaVu Sans Mono",monospace;white-space:pre-wrap;
 background:var(--grey);padding:8px 12px;border-radius:6px;margin:0 0 10px}
 @media(max-width:760px){table.codes{table-layout:auto;min-width:0}table.codes .bar{display:none}
-table.codes col.bar{display:none}.variable dl{grid-template-columns:1fr}
+table.codes col{width:auto!important}table.codes td.word{min-width:9em}
+table.codes th.word{min-width:3em}.variable dl{grid-template-columns:1fr}
 .variable dt{margin-top:4px}}
 @media print{.variable h3{font-size:12px}.variable.short{break-inside:avoid}.variable h3,
 .variable .kind,.variable dl{break-after:avoid}table.codes .bar i{height:6px;margin-top:4px}
@@ -67,19 +72,12 @@ def codebook_pages(file: ReleaseFile, languages: Sequence[str] = ()) -> dict[str
         file: The file.
         languages: Those of the file if none is named.
     """
-    chosen = spoken(file, languages)
-    if len(chosen) == 1:
-        return {"codebook.html": codebook_page(file, chosen[0]).encode("utf-8")}
-    return {
-        f"codebook.{language}.html": codebook_page(file, language, others=chosen).encode("utf-8")
-        for language in chosen
-    }
-
-
-def spoken(file: ReleaseFile, languages: Sequence[str] = ()) -> list[str]:
-    """The languages of papers: those that are asked for and that the product speaks."""
-    wanted = dict.fromkeys(languages or file.languages)
-    return [language for language in wanted if language in LANGUAGES] or [LANGUAGES[0]]
+    return pages(
+        STEM,
+        ".html",
+        languages or file.languages,
+        lambda language, others: codebook_page(file, language, others=others),
+    )
 
 
 def codebook_page(file: ReleaseFile, language: str, *, others: Sequence[str] = ()) -> str:
@@ -112,7 +110,7 @@ def codebook_page(file: ReleaseFile, language: str, *, others: Sequence[str] = (
     ]
     return shell.page(
         say("codebook.title", language, title=file.title.show(language) or file.name),
-        _other_languages(others, language),
+        language_links(STEM, others, language),
         shell.contents(*sections, language=language),
         *(shell.section(title, *inside) for title, inside in sections.items()),
         facts=" · ".join(fact for fact in facts if fact),
@@ -129,17 +127,6 @@ def _units(table: ReleaseTable, language: str) -> str:
 
 def _all(table: ReleaseTable) -> range:
     return range(len(table.columns))
-
-
-def _other_languages(others: Sequence[str], language: str) -> Html:
-    links = "".join(
-        f'<li><a href="codebook.{escape(other)}.html" hreflang="{escape(other)}"'
-        f' lang="{escape(other)}">{escape(speak("language.name", other))}</a></li>'
-        for other in others
-        if other != language
-    )
-    words = escape(say("codebook.languages", language))
-    return Html(f'<nav aria-label="{words}"><ul>{links}</ul></nav>\n' if links else "")
 
 
 # ------------------------------------------------------------------------------ the file
@@ -317,7 +304,8 @@ def _codes(table: ReleaseTable, column: ReleaseColumn, language: str) -> str:
         f"{escape(say(f'codebook.{head}', language))}</th>"
         for head in heads
     )
-    lines = "".join(_code_line(each, records, whole, weighted, language) for each in counted)
+    size = _Size(records, whole if weighted else None, max(_sizes(counted), default=Fraction(0)))
+    lines = "".join(_code_line(each, size, language) for each in counted)
     caption = escape(say("codebook.codes_of", language, name=column.name))
     return (
         f'<div class="scroll" tabindex="0" role="region" aria-label="{caption}">'
@@ -327,15 +315,31 @@ def _codes(table: ReleaseTable, column: ReleaseColumn, language: str) -> str:
     )
 
 
-def _code_line(
-    counted: CodeFrequency, records: int, whole: Fraction, weighted: bool, language: str
-) -> str:
+@dataclass(frozen=True, slots=True)
+class _Size:
+    """What the frequencies of a column are told against: its records, their weight, the longest."""
+
+    records: int
+    weight: Fraction | None
+    longest: Fraction
+
+
+def _sizes(counted: Sequence[CodeFrequency]) -> list[Fraction]:
+    """What bars show: weights where there are any."""
+    return [_bar_size(each) for each in counted]
+
+
+def _bar_size(counted: CodeFrequency) -> Fraction:
+    return Fraction(counted.records) if counted.weighted is None else counted.weighted
+
+
+def _code_line(counted: CodeFrequency, size: _Size, language: str) -> str:
     code = counted.code
-    part = counted.records / records if records else None
+    part = counted.records / size.records if size.records else None
     cells = [number_text(counted.records, language), share_text(part, language)]
-    if weighted:
+    if size.weight is not None:
         total = counted.weighted or Fraction(0)
-        part = float(total / whole) if whole else None
+        part = float(total / size.weight) if size.weight else None
         cells += [number_text(round(total), language), share_text(part, language)]
     label = escape(code.label.show(language) or (code.code if code.code else ""))
     kind = ""
@@ -344,8 +348,8 @@ def _code_line(
         label, kind = f"{label} <i>({words})</i>", ' class="missing"'
     shown = escape(code.code) if code.code.strip() else f"<i>{escape(_empty(language))}</i>"
     figures = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
-    width = f"{100 * (part or 0):.1f}".rstrip("0").rstrip(".")
-    bar = f'<i style="width:{width}%"></i>' if part else ""
+    length = round(100 * _bar_size(counted) / size.longest) if size.longest > 0 else 0
+    bar = f'<i style="width:{length}%"></i>' if _bar_size(counted) > 0 else ""
     return (
         f'<tr{kind}><th scope="row" class="word">{shown}</th><td class="word">{label}</td>'
         f'{figures}<td class="bar" aria-hidden="true">{bar}</td></tr>\n'

@@ -19,7 +19,11 @@ from sdcensus.model.spec.headings import entity_text
 from sdcensus.model.text import Text, plain_cell
 from sdcensus.report import page as shell
 from sdcensus.report.page import Html
+from sdcensus.report.release.languages import language_links
 from sdcensus.report.release.tables import say
+
+#: What the files of the list are called.
+STEM = "removed-and-recoded"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +89,13 @@ def removed_table(file: ReleaseFile, language: str) -> Html:
     return shell.table(say("removed.removed", language), heads, rows, words=3, wrapped=True)
 
 
-def removed_page(file: ReleaseFile, language: str, recodes: Sequence[RecodedCodes] = ()) -> str:
+def removed_page(
+    file: ReleaseFile,
+    language: str,
+    recodes: Sequence[RecodedCodes] = (),
+    *,
+    others: Sequence[str] = (),
+) -> str:
     """The whole list as a page."""
     sections: dict[str, list[str]] = {
         say("removed.section_removed", language): [
@@ -106,6 +116,7 @@ def removed_page(file: ReleaseFile, language: str, recodes: Sequence[RecodedCode
     facts = [file.census.show(language), say(f"class.{file.licence.value}", language)]
     return shell.page(
         say("removed.title", language, title=file.title.show(language) or file.name),
+        language_links(STEM, others, language),
         *(shell.section(title, *inside) for title, inside in sections.items()),
         facts=" · ".join(fact for fact in facts if fact),
         lead=say("removed.lead", language),

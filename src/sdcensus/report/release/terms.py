@@ -8,7 +8,7 @@ a new paragraph, a line that begins with ``#`` is a heading, one that begins wit
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -19,8 +19,11 @@ from sdcensus.model.release.release_file import ReleaseFile
 from sdcensus.model.text import Text
 from sdcensus.report import page as shell
 from sdcensus.report.page import Html
+from sdcensus.report.release.languages import language_links
 from sdcensus.report.release.tables import AREA, say
 
+#: What the files of the terms are called.
+STEM = "terms"
 _GAP = re.compile(r"\{(\w*)\}")
 
 
@@ -146,13 +149,18 @@ def _filled(template: str, fields: TermsFields, language: str) -> str:
 
 
 def terms_page(
-    about: ReleaseFile | TermsFields, language: str = "en", *, template: str | None = None
+    about: ReleaseFile | TermsFields,
+    language: str = "en",
+    *,
+    template: str | None = None,
+    others: Sequence[str] = (),
 ) -> str:
     """The terms of use as a page."""
     fields = about if isinstance(about, TermsFields) else TermsFields.of(about)
     text = terms(fields, language, template=template)
     return shell.page(
         say("terms.page_title", language, title=fields.title.show(language)),
+        language_links(STEM, others, language),
         *_blocks(text),
         facts=" · ".join(
             part
@@ -206,11 +214,12 @@ def _numbered(rules: list[str]) -> Html:
 # ------------------------------------------------------------------------------ agreements
 
 _AGREEMENT_STYLE = """
-.blanks{display:grid;grid-template-columns:minmax(9em,max-content) 1fr;gap:10px 18px;
+.blanks{display:grid;grid-template-columns:34% 1fr;gap:10px 18px;
 margin:0 0 12px}.blanks dt{color:var(--soft)}
 .blanks dd{margin:0;min-height:1.6em;border-bottom:1px solid var(--soft);overflow-wrap:anywhere;
 white-space:pre-line}
 .signatures{display:grid;grid-template-columns:1fr 1fr;gap:28px;margin-top:40px;break-inside:avoid}
+.signatures .name{min-height:1.5em}
 .signatures p{border-top:1px solid var(--ink);padding-top:4px;margin-top:44px}
 @media(max-width:760px){.blanks{grid-template-columns:1fr;gap:2px}
 .signatures{grid-template-columns:1fr}}
@@ -267,7 +276,7 @@ def _blanks(fields: AgreementFields, names: tuple[str, ...], language: str) -> H
 def _signatures(fields: AgreementFields, language: str) -> Html:
     boxes = "".join(
         f"<div><b>{escape(say(f'agreement.{side}', language))}</b>"
-        f"<div>{escape(name)}</div>"
+        f'<div class="name">{escape(name)}</div>'
         f"<p>{escape(say('agreement.sign', language))}</p></div>"
         for side, name in (("user", fields.person), ("office", fields.for_office))
     )

@@ -8,14 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sdcensus.kernels.uniques.numbering import combined, counted
 from sdcensus.model.release.plan import MissingValues
 from sdcensus.model.schema.variable import CodeKind
 from sdcensus.risk.records.key_column import Integers, KeyColumn
 
 Int64 = npt.NDArray[np.int64]
-
-#: Numbers of combinations stay below this.
-LARGEST = 2**62
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -40,23 +38,10 @@ class KeyCells:
 
 def key_cells(columns: Sequence[Integers], size: int) -> KeyCells:
     """Number the combinations of columns, from 0 in the order of their codes."""
-    _, examples, of_records, sizes = np.unique(
-        numbered(columns, size), return_index=True, return_inverse=True, return_counts=True
-    )
-    return KeyCells(of_records.reshape(-1), examples, sizes)
-
-
-def numbered(columns: Sequence[Integers], size: int) -> Int64:
-    """A number for each record, the same for records that agree on all columns."""
-    numbers, room = np.zeros(size, dtype=np.int64), 1
-    for column in columns:
-        width = int(column.max(initial=0)) + 1
-        if room > LARGEST // width:
-            numbers = np.unique(numbers, return_inverse=True)[1].reshape(-1)
-            room = int(numbers.max(initial=0)) + 1
-        numbers = numbers * width + column
-        room *= width
-    return numbers
+    numbers, count = combined(columns, size)
+    examples = np.empty(count if size else 0, dtype=np.int64)
+    examples[numbers] = np.arange(size)
+    return KeyCells(numbers, examples, counted(numbers, examples.size))
 
 
 def lookalikes(
@@ -74,7 +59,7 @@ def lookalikes(
         columns, codes, strict=True)]  # fmt: skip
     is_valid = [column.is_kind(CodeKind.VALID)[code] for column, code in zip(
         columns, codes, strict=True)]  # fmt: skip
-    patterns = numbered([flag.astype(np.int64) for flag in is_open], cells.number)
+    patterns, _ = combined([flag.astype(np.uint8) for flag in is_open], cells.number)
     complete = np.flatnonzero(~np.any(is_open, axis=0))
     pairs = list(_pairs(codes, is_open, is_valid, patterns, complete))
     if not pairs:
@@ -104,7 +89,7 @@ def _pairs(
         stated = [
             code[both] for code, unstated in zip(codes, left_open, strict=True) if not unstated
         ]
-        numbers = numbered(stated, both.size)
+        numbers, _ = combined(stated, both.size)
         # Cells of one pattern differ in what they state: each number stands for one of them.
         own, rest = numbers[: partly.size], numbers[partly.size :]
         order = np.argsort(own)

@@ -78,9 +78,19 @@ class Combinations(Confidential):
         hidden = self.hidden[held]
         for pattern in np.unique(hidden[hidden > 0]).tolist():
             here = np.flatnonzero(hidden == np.uint64(pattern))
-            stated = self.stated(np.array([pattern], dtype=np.uint64))[0]
+            lowest = pattern & -pattern
+            # Before the first missing key nothing is missing: all bits from it on say so.
+            both = np.array([pattern, (1 << _MOST_KEYS) - lowest], dtype=np.uint64)
+            stated, prefix = self.stated(both)
             amounts, pairs = fitting_cells(
-                self.words, self.absent, candidates, held[here], stated, pattern, self.counts
+                self.words,
+                self.absent,
+                candidates,
+                held[here],
+                stated,
+                prefix,
+                pattern,
+                self.counts,
             )
             yield Fit(here, amounts, place[pairs[0]], here[pairs[1]])
 
@@ -142,15 +152,15 @@ def _values(column: KeyColumn, missing: MissingValues) -> tuple[Integers, Mask]:
 
 
 def _masks(sizes: Sequence[int]) -> UInt64:
-    """For each key its bits in the words of a combination."""
+    """For each key its bits in words, from the top: words ascend as combinations do."""
     places = []
-    word, shift = 0, 0
+    word, free = 0, 64
     for size in sizes:
         width = max((size - 1).bit_length(), 1)
-        if shift + width > 64:
-            word, shift = word + 1, 0
-        places.append((word, shift, width))
-        shift += width
+        if free < width:
+            word, free = word + 1, 64
+        free -= width
+        places.append((word, free, width))
     masks = np.zeros((len(sizes), word + 1), dtype=np.uint64)
     for key, (word, shift, width) in enumerate(places):
         masks[key, word] = np.uint64(((1 << width) - 1) << shift)

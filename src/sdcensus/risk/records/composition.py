@@ -3,7 +3,7 @@
 The key of a household is the multiset of what is known of its members. A household with members
 that do not state everything may be any household of the same size whose members can be assigned to
 its own so that all that is stated agrees; it is shared out among those as records are (methods
-9.3). Candidates are the households that have the rarest of its fully stated members.
+9.3). Tried are the households that have all of its members that state everything.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ import numpy.typing as npt
 from sdcensus.errors import SpecError
 from sdcensus.kernels.cells.sparse import sort_cells
 from sdcensus.kernels.cells.tabulate import NO_ROW
-from sdcensus.kernels.uniques.compositions import fitting_households
+from sdcensus.kernels.uniques.compositions import common, fitting_households
 from sdcensus.kernels.uniques.numbering import combined, compressed, counted, refined
 from sdcensus.model.confidential import Confidential
+from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.release.plan import MissingValues
 from sdcensus.risk.records.combinations import Combinations, combinations
 from sdcensus.risk.records.key_column import KeyColumn
@@ -33,6 +34,8 @@ Mask = npt.NDArray[np.bool_]
 
 #: In larger households a missing value is a value of its own: nobody tries all assignments.
 MOST_MEMBERS = 30
+#: So many households are looked through between two words about it.
+_PIECE = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -63,6 +66,7 @@ def composition_risk(
     places: Sequence[KeyColumn] = (),
     k: int = 3,
     missing: MissingValues = MissingValues.ADJUST,
+    progress: Progress = no_progress,
 ) -> CompositionRisk:
     """Uniques among households by size and what is known of their members.
 
@@ -75,6 +79,7 @@ def composition_risk(
             area that the file keeps.
         k: How many households should be alike.
         missing: Whether "not stated" may be any value, or is one of its own.
+        progress: Told as households with missing values are looked through.
 
     Raises:
         SpecError: ``k`` is below 1, or a person is in a household that is not there.
@@ -102,7 +107,7 @@ def composition_risk(
     )
     held = np.flatnonzero(counts[1])
     adjusted = sampled_cells(
-        counts[:, held], ~classes.open[held], lambda: classes.fits(counts, held)
+        counts[:, held], ~classes.open[held], lambda: classes.fits(counts, held, progress)
     )
     uniques = uniques_of(adjusted, population=int(lived_in.size), k=k)
     return CompositionRisk(
@@ -152,13 +157,16 @@ class _Classes(Confidential):
         """How many there are."""
         return int(self.gaps.size)
 
-    def fits(self, counts: Int64, held: Int64) -> Iterator[Fit]:
+    def fits(self, counts: Int64, held: Int64, progress: Progress) -> Iterator[Fit]:
         """The complete classes that classes of the file with missing values may be."""
         place = np.cumsum(counts[1] > 0) - 1
         stated = self.persons.stated(self.persons.hidden)
         candidates_of = _Candidates(self, np.flatnonzero(~self.open & ~self.too_large))
         kinds = (self.persons.words, stated, self.persons.hidden, self.persons.absent)
-        for here in np.flatnonzero(self.open[held]):
+        incomplete = np.flatnonzero(self.open[held])
+        for turn, here in enumerate(incomplete.tolist()):
+            if turn % _PIECE == 0:
+                progress("composition", turn / incomplete.size)
             household = int(held[here])
             candidates = candidates_of.household(household)
             out = np.empty(candidates.size, dtype=np.int64)
@@ -204,10 +212,11 @@ class _Candidates:
         size = last - first
         if not own.size:
             return self._sizes.of(size)
-        return min(
-            (self._members.of(size * self._width + kind) for kind in set(own.tolist())),
-            key=lambda candidates: candidates.size,
-        )
+        lists = [self._members.of(size * self._width + kind) for kind in set(own.tolist())]
+        candidates, *others = sorted(lists, key=lambda values: values.size)
+        for values in others:
+            candidates = common(candidates, values)
+        return candidates
 
 
 class _Index:

@@ -15,8 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError
+from sdcensus.kernels.uniques.numbering import group_sizes
 from sdcensus.model.confidential import Confidential
-from sdcensus.risk.records.cells import key_cells, numbered
+from sdcensus.risk.records.cells import key_cells
 from sdcensus.risk.records.key_column import Integers
 
 Int64 = npt.NDArray[np.int64]
@@ -230,12 +231,8 @@ def uniques_of(file: Sequence[Integers], population: Sequence[Integers], rows: I
         population: The keys of the whole population.
         rows: The row of each record of the file in the population.
     """
-    in_file = key_cells(file, rows.size)
-    alone = in_file.sizes[in_file.of_records] == 1
-    _, places, sizes = np.unique(
-        numbered(population, population[0].size), return_inverse=True, return_counts=True
-    )
-    like = sizes[places.reshape(-1)][rows[alone]]
+    alone = group_sizes(file, rows.size) == 1
+    like = group_sizes(population, population[0].size)[rows[alone]]
     return (
         int(np.count_nonzero(alone)),
         int(np.count_nonzero(like == 1)),

@@ -19,7 +19,7 @@ from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.release.plan import MissingValues
-from sdcensus.risk.records.combinations import combinations, steps_of
+from sdcensus.risk.records.combinations import Combinations, combinations, steps_of
 from sdcensus.risk.records.household import HouseholdRisk, Members
 from sdcensus.risk.records.key_column import KeyColumn
 from sdcensus.risk.records.uniques import Uniques, uniques_of
@@ -112,22 +112,51 @@ def ladder_risk(
     Raises:
         SpecError: ``k`` is below 1, or there are more keys than a ladder may have.
     """
-    if k < 1:
-        raise SpecError(f"k is {k}. Say how many should share their keys, 1 or more, such as 3.")
-    rows = np.flatnonzero(sampled)
-    members = None if households is None else Members.of(np.asarray(households)[rows])
+    measured = _Measured(sampled, households, k)
     steps = []
     for place, step in enumerate(steps_of(columns, sampled, missing)):
-        cells = step.adjusted()
-        uniques = uniques_of(cells, population=sampled.size, k=k)
-        risk = None
-        if members is not None:
-            risk = members.measured(cells.population_matches[step.places(rows)])
-        counts = {each.name: getattr(uniques, each.name) for each in fields(uniques)}
         names = tuple(column.name for column in columns[: place + 1])
-        steps.append(StepRisk(**counts, keys=names, households=risk))
+        steps.append(measured.step(step, names))
         progress("uniques", (place + 1) / len(columns))
     return LadderRisk(steps=tuple(steps), missing=missing)
+
+
+def whole_risk(
+    columns: Sequence[KeyColumn],
+    sampled: Mask,
+    *,
+    k: int = 3,
+    missing: MissingValues = MissingValues.ADJUST,
+    households: Integers | None = None,
+) -> StepRisk:
+    """The last step of a ladder alone, without those before it; arguments as there."""
+    measured = _Measured(sampled, households, k)
+    names = tuple(column.name for column in columns)
+    return measured.step(combinations(columns, sampled, missing), names)
+
+
+class _Measured:
+    """What is counted of the combinations of keys in a file."""
+
+    def __init__(self, sampled: Mask, households: Integers | None, k: int) -> None:
+        if k < 1:
+            raise SpecError(
+                f"k is {k}. Say how many should share their keys, 1 or more, such as 3."
+            )
+        self._k, self._population = k, sampled.size
+        self._rows = np.flatnonzero(sampled)
+        self._members = None
+        if households is not None:
+            self._members = Members.of(np.asarray(households)[self._rows])
+
+    def step(self, keys: Combinations, names: tuple[str, ...]) -> StepRisk:
+        cells = keys.adjusted()
+        uniques = uniques_of(cells, population=self._population, k=self._k)
+        risk = None
+        if self._members is not None:
+            risk = self._members.measured(cells.population_matches[keys.places(self._rows)])
+        counts = {each.name: getattr(uniques, each.name) for each in fields(uniques)}
+        return StepRisk(**counts, keys=names, households=risk)
 
 
 def record_risk(

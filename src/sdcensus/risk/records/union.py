@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -34,13 +34,14 @@ class ShownFile(Confidential):
 
     Attributes:
         name: What the file is called.
-        accepted: The share of its records that its class of users accepts as correct matches.
+        accepted: The share of the population that its class of users accepts as correct matches.
         rows: The rows of its persons in the census, ascending.
         levels: The codes in which it tells each variable, over the leaves of the census; records
             of two files are put together by all that they have in common.
         values: What it tells of each of its persons, by variable: positions in the codes of the
             level, after everything that was done to the records.
         keys: The variables that an intruder knows of the persons.
+        amounts: Numbers that it tells, such as an income: they link records as well as codes do.
     """
 
     name: str
@@ -49,6 +50,7 @@ class ShownFile(Confidential):
     levels: Mapping[str, Level]
     values: Mapping[str, Integers]
     keys: tuple[str, ...]
+    amounts: Mapping[str, Integers] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"<ShownFile {self.name!r}: confidential>"
@@ -89,8 +91,7 @@ class UnionRisk(Confidential):
         persons: How many persons are in at least one of them.
         expected: Expected correct matches when everything is used that is shown.
         expected_before: The same without the last file.
-        accepted: What the strictest of them accepts, in matches: the smallest product of a file's
-            records and the share that its class accepts, of files that are no part of another.
+        accepted: What the strictest of them accepts, in matches.
     """
 
     files: tuple[FileInUnion, ...]
@@ -160,27 +161,7 @@ def union_risk(
         persons=int(taken.sum()),
         expected=expected,
         expected_before=before,
-        accepted=min(file.accepted * file.rows.size for file in _whole_files(files)),
-    )
-
-
-def _whole_files(files: Sequence[ShownFile]) -> Iterator[ShownFile]:
-    """Files that are no part of another: an extract shows nothing that its file does not."""
-    for place, file in enumerate(files):
-        others = (other for at, other in enumerate(files) if at != place)
-        if not any(_is_part(file, other) for other in others if other.rows.size > file.rows.size):
-            yield file
-
-
-def _is_part(file: ShownFile, other: ShownFile) -> bool:
-    if not np.isin(file.rows, other.rows).all():
-        return False
-    at = np.searchsorted(other.rows, file.rows)
-    return all(
-        name in other.levels
-        and other.levels[name].group == file.levels[name].group
-        and np.array_equal(other.values[name][at], file.values[name])
-        for name in file.levels
+        accepted=min(file.accepted for file in files) * size,
     )
 
 
@@ -252,7 +233,7 @@ def _groups(
         yield members, persons
 
 
-def _links(files: Sequence[ShownFile], size: int) -> Iterator[tuple[tuple[int, int], Int64]]:
+def _links(files: Sequence[ShownFile]) -> Iterator[tuple[tuple[int, int], Int64]]:
     """For each two files the persons whose two records can be put together."""
     for first, second in itertools.combinations(range(len(files)), 2):
         yield (first, second), _linked(files[first], files[second])
@@ -260,31 +241,37 @@ def _links(files: Sequence[ShownFile], size: int) -> Iterator[tuple[tuple[int, i
 
 def _linked(file: ShownFile, other: ShownFile) -> Int64:
     """Persons of both who are alone in each with what both tell, as coarsely as they share it."""
-    common = [name for name in file.levels if name in other.levels]
     both = np.intersect1d(file.rows, other.rows)
-    if not common or not both.size:
+    common = [name for name in file.levels if name in other.levels]
+    numbers = [name for name in file.amounts if name in other.amounts]
+    if not both.size or not (common or numbers):
         return np.zeros(0, dtype=np.int64)
-    numbers, count = np.zeros(file.rows.size + other.rows.size, dtype=np.int64), 1
-    stated = np.ones(numbers.size, dtype=bool)
+    combined, count = np.zeros(file.rows.size + other.rows.size, dtype=np.int64), 1
+    stated = np.ones(combined.size, dtype=bool)
     for name in common:
-        parts, own, others = coarsest_common(file.levels[name], other.levels[name])
-        values = np.concatenate([own[file.values[name]], others[other.values[name]]])
-        for at, (shown, level) in enumerate(
-            ((file.values[name], file.levels[name]), (other.values[name], other.levels[name]))
-        ):
-            missing = np.array([code.kind is CodeKind.NOT_STATED for code in level.codes])
-            part = slice(0, file.rows.size) if at == 0 else slice(file.rows.size, None)
-            stated[part] &= ~missing[shown]
-        step = refined(numbers, count, values, parts)
-        numbers, count = step.numbers, step.count
-    mine, theirs = numbers[: file.rows.size], numbers[file.rows.size :]
+        parts, *codes = coarsest_common(file.levels[name], other.levels[name])
+        told = [each.values[name] for each in (file, other)]
+        values = np.concatenate([own[shown] for own, shown in zip(codes, told, strict=True)])
+        blank = [_not_stated(each.levels[name])[each.values[name]] for each in (file, other)]
+        stated &= ~np.concatenate(blank)
+        step = refined(combined, count, values, parts)
+        combined, count = step.numbers, step.count
+    for name in numbers:
+        amounts = np.concatenate([file.amounts[name], other.amounts[name]])
+        different, values = np.unique(amounts, return_inverse=True)
+        step = refined(combined, count, values.reshape(-1), different.size)
+        combined, count = step.numbers, step.count
+    mine, theirs = combined[: file.rows.size], combined[file.rows.size :]
     alone = (counted(mine, count) == 1) & (counted(theirs, count) == 1)
-    at_mine = np.searchsorted(file.rows, both)
-    at_theirs = np.searchsorted(other.rows, both)
+    at_mine, at_theirs = (np.searchsorted(each.rows, both) for each in (file, other))
     same = mine[at_mine] == theirs[at_theirs]
-    told = stated[: file.rows.size][at_mine] & stated[file.rows.size :][at_theirs]
-    linked: Int64 = both[same & told & alone[mine[at_mine]]]
+    told_both = stated[at_mine] & stated[file.rows.size + at_theirs]
+    linked: Int64 = both[same & told_both & alone[mine[at_mine]]]
     return linked
+
+
+def _not_stated(level: Level) -> Mask:
+    return np.array([code.kind is CodeKind.NOT_STATED for code in level.codes], dtype=bool)
 
 
 def coarsest_common(level: Level, other: Level) -> tuple[int, Int64, Int64]:

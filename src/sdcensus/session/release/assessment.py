@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from sdcensus.errors import Sentence
@@ -18,7 +19,8 @@ from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Purpose
 from sdcensus.model.sentences import sentence
 from sdcensus.model.text import Text
-from sdcensus.report.release.files import write_assessment
+from sdcensus.report.new_folder import check_new_folder
+from sdcensus.report.release.files import require_assessment_libraries, write_assessment
 from sdcensus.report.release.results import (
     DesignResult,
     IntruderRow,
@@ -36,8 +38,9 @@ from sdcensus.session.release.measures import (
     special_of,
 )
 from sdcensus.session.release.opened import OpenRelease
+from sdcensus.session.release.proposal import write_proposal
 from sdcensus.session.release.utility.measurement import measured_utility
-from sdcensus.session.release.verdict import judged_step, verdicts
+from sdcensus.session.release.verdict import Alternative, judged_step, verdicts
 
 #: SUDA and models look at every record several times: of larger files they are left out.
 MOST_SEARCHED = 2_000_000
@@ -70,6 +73,9 @@ def assess(
         language: Of the page.
         progress: Told how far it is.
     """
+    if out is not None:
+        check_new_folder(out)
+        require_assessment_libraries()
     results = []
     for design in opened.designs():
         told = designed(opened, design, progress)
@@ -77,6 +83,7 @@ def assess(
     assessment = assessment_of(opened, results)
     if out is not None:
         write_assessment(assessment, out, language, progress=progress)
+        write_proposal(opened, out)
     return assessment
 
 
@@ -112,10 +119,16 @@ def assessed_design(
     other = next(each for each in MissingValues if each is not rules.missing)
     judged = judged_step(ladder, rules.known_keys)
     composition = composition_of(records, rules)
-    measures = verdicts(judged, composition, plan.acceptance)
+    tried: tuple[Alternative, ...] = ()
+    population = {
+        spec.entity: opened.store.rows(spec.entity) for spec in opened.store.schema.entities
+    }
+    fraction = float(records.design.design.fraction)
+    judge = partial(verdicts, judged, composition, plan.acceptance, population, fraction=fraction)
+    measures = judge()
     if judged is not None and _fails(measures):
         tried = tuple(ladders.alternatives(judged.step, rules.missing, progress))
-        measures = verdicts(judged, composition, plan.acceptance, tried)
+        measures = judge(alternatives=tried)
     together = cumulation(plan, opened.store, records, progress)
     searched = rows.size <= MOST_SEARCHED
     names = [variable_text(variable) for variable in records.design.ladder]

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from sdcensus.microdata.release.records import NO_HOLDER, FileRecords
 from sdcensus.model.release.file_variable import FileDesign, FileVariable
+from sdcensus.model.schema.encoding import NO_VALUE
 from sdcensus.model.schema.variable import CodeKind, Entity, smallest_width
 from sdcensus.risk.records.key_column import KeyColumn
 from sdcensus.store.census_store import CensusStore
@@ -86,6 +87,18 @@ def codes_of(records: FileRecords, variable: FileVariable, entity: Entity) -> In
     held = holder != NO_HOLDER
     inherited = told_codes(records.store, entity, variable)[records.sample.rows[entity]]
     inherited[held] = codes[holder[held]]
+    return inherited
+
+
+def amounts_of(records: FileRecords, variable: FileVariable, entity: Entity) -> Integers:
+    """The numbers that a file tells of its records of a kind, own or of what holds them."""
+    amounts = records.amounts[variable.name]
+    if variable.entity is entity:
+        return amounts
+    holder = records.holders[entity, variable.entity]
+    held = holder != NO_HOLDER
+    inherited = np.full(holder.size, NO_VALUE, dtype=np.int64)
+    inherited[held] = amounts[holder[held]]
     return inherited
 
 

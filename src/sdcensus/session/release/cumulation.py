@@ -79,7 +79,7 @@ def cumulation(
     }
     size = store.rows(Entity.PERSON)
     union = union_risk(leaves, files, size=size, missing=plan.risk.missing)
-    refusals = ()
+    refusals: tuple[Sentence, ...] = ()
     if union.exceeded:
         refusals = (
             sentence(
@@ -93,7 +93,7 @@ def cumulation(
     return Cumulation(
         shown=shown,
         union=union,
-        facts=(_files_table(union), _pairs_table(union)),
+        facts=(_files_table(union, size), _pairs_table(union)),
         refusals=refusals,
         notes=tuple(notes),
     )
@@ -118,13 +118,13 @@ def line_of(store: CensusStore) -> str:
     return "; ".join(f"{step.method} {step.fingerprint}" for step in store.manifest.lineage)
 
 
-def _files_table(union: UnionRisk) -> FactTable:
+def _files_table(union: UnionRisk, size: int) -> FactTable:
     lines: list[tuple[Fact, ...]] = [
         (
             file.name,
             file.records,
             round(file.expected_alone, 1),
-            round(file.accepted * file.records, 1),
+            round(file.accepted * size, 1),
         )
         for file in union.files
     ]

@@ -20,9 +20,11 @@ from sdcensus.errors import SpecError, unknown
 from sdcensus.microdata.method import Draws
 from sdcensus.microdata.release.records import FileRecords
 from sdcensus.microdata.release.sample import release_counter
+from sdcensus.model.policy.rules import AtLevel
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.release.file_variable import FileDesign, FileVariable
 from sdcensus.model.release.plan import IntruderRules
+from sdcensus.model.release.recoding import coarser_of
 from sdcensus.model.schema.roles import IndicatorRole, variable_for
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Code, CodeKind, Entity, Role, Variable
@@ -65,27 +67,28 @@ def simulate_intruder(
     Raises:
         SpecError: A key is not in the file, or an error is named for something else than a key.
     """
-    keys = _keys(records.design, rules)
+    design = records.design
+    keys = _keys(design, rules)
+    file_errors = _errors(rules.file_errors, rules.file_error, keys, design, rules)
+    external_errors = _errors(rules.external_errors, rules.external_error, keys, design, rules)
     progress("simulating an intruder", 0.0)
     people = _People(census, draws, rules)
     file_rows = people.rows_of(records)
-    true = [told_codes(census, Entity.PERSON, key) for key in keys]
-    file = [_file_codes(records, key) for key in keys]
+    true = [told_codes(census, Entity.PERSON, key) for key in keys.values()]
+    file = [_file_codes(records, key) for key in keys.values()]
     uniques, population_uniques, expected = uniques_of(file, true, file_rows)
     progress("simulating an intruder", 0.3)
     covered = np.flatnonzero(people.happens(rules.coverage, _COVERED))
     external, wrong_file = [], []
-    for key, told, ours in zip(keys, true, file, strict=True):
-        name, size = key.name, len(key.level.codes)
+    for (name, key), told, ours in zip(keys.items(), true, file, strict=True):
+        size = len(key.level.codes)
         counts = np.bincount(told, minlength=size).astype(np.int64)
         number = release_counter(name)
         outside = key.level.group_array[people.leaves_then(key.source)[covered]]
-        share = rules.external_errors.get(name, rules.external_error)
-        wrong = people.happens(share, _OUTSIDE, number)[covered]
+        wrong = people.happens(external_errors[name], _OUTSIDE, number)[covered]
         words = people.words(_OUTSIDE_TO, number)[covered]
         external.append(with_errors(outside, size, wrong, words, counts))
-        share = rules.file_errors.get(name, rules.file_error)
-        wrong = people.happens(share, _FILE, number)[file_rows]
+        wrong = people.happens(file_errors[name], _FILE, number)[file_rows]
         words = people.words(_FILE_TO, number)[file_rows]
         wrong_file.append(with_errors(ours, size, wrong, words, counts))
     progress("linking both files", 0.6)
@@ -95,10 +98,10 @@ def simulate_intruder(
     progress("linking both files", 1.0)
     return IntruderMatches(
         name=rules.name,
-        keys=tuple(key.name for key in keys),
+        keys=tuple(keys),
         coverage=rules.coverage,
-        file_error=_mean(rules.file_errors, rules.file_error, keys),
-        external_error=_mean(rules.external_errors, rules.external_error, keys),
+        file_error=sum(file_errors.values()) / len(keys),
+        external_error=sum(external_errors.values()) / len(keys),
         years=rules.years,
         records=int(file_rows.size),
         external=int(covered.size),
@@ -151,43 +154,64 @@ def intruder_row(matches: IntruderMatches) -> IntruderRow:
     )
 
 
-def _mean(named: Mapping[str, float], share: float, keys: Sequence[FileVariable]) -> float:
-    return sum(named.get(key.name, share) for key in keys) / len(keys)
-
-
-def _keys(design: FileDesign, rules: IntruderRules) -> tuple[FileVariable, ...]:
-    """What is compared: the ladder, or the keys that the intruder has."""
+def _keys(design: FileDesign, rules: IntruderRules) -> dict[str, FileVariable]:
+    """What is compared, by name: the ladder, or those keys of the intruder that the file holds."""
     here = f"The intruder {rules.name!r}"
-    keys: tuple[FileVariable, ...] = design.ladder
+    keys = {key.name: key for key in design.ladder}
     if rules.keys:
-        keys = tuple(_key(design, name, here) for name in rules.keys)
-    names = [key.name for key in keys]
+        keys = {}
+        for text in rules.keys:
+            key = _key(design, text, here)
+            if key is not None and key.name in keys:
+                raise SpecError(f"{here} has the key {text!r} twice. Leave one.")
+            if key is not None:
+                keys[key.name] = key
     if not keys:
         raise SpecError(
-            f"{here} has no keys in common with design {design.design.name!r}. Name keys that the"
-            ' file holds: keys = ["..."].'
+            f"{here} has no key in common with the file of design {design.design.name!r}. Name keys"
+            ' that it holds: keys = ["..."].'
         )
-    for name in names:
-        if names.count(name) > 1:
-            raise SpecError(f"{here} has the key {name!r} twice. Leave one.")
-    for errors in (rules.file_errors, rules.external_errors):
-        for name in errors:
-            if name not in names:
-                raise SpecError(f"{here}, errors: {unknown('key', name, names)}")
     return keys
 
 
-def _key(design: FileDesign, name: str, here: str) -> FileVariable:
-    """A key by its name in the file, or as the ladder says it: ``ed@parish``."""
+def _key(design: FileDesign, text: str, here: str) -> FileVariable | None:
+    """A key by its name in the file, or as a ladder says it: ``ed@parish``.
+
+    ``None`` for a variable of the census that the file does not hold.
+    """
     variables = (*design.ladder, *(each for each in design.variables if not each.amounts))
+    at = AtLevel.parse(text)
     for variable in variables:
-        if name in (variable.name, variable.source.name):
+        if text == variable.name:
             return variable
-        if name == f"{variable.source.name}@{variable.level.name}":
-            return variable
+    for variable in variables:
+        source = variable.source
+        if at.variable == source.name:
+            level = coarser_of(source.level(at.level), variable.level) if at.level else None
+            return variable if level in (None, variable.level) else replace(variable, level=level)
+    if at.variable in {each.variable.name for each in design.removed}:
+        return None
     held = list(dict.fromkeys(variable.name for variable in variables))
-    design_name = f"key of design {design.design.name!r}"
-    raise SpecError(f"{here}: {unknown(design_name, name, held)}")
+    raise SpecError(f"{here}: {unknown('key', text, held)}")
+
+
+def _errors(
+    named: Mapping[str, float],
+    share: float,
+    keys: Mapping[str, FileVariable],
+    design: FileDesign,
+    rules: IntruderRules,
+) -> dict[str, float]:
+    """How often each key is wrong."""
+    here = f"The intruder {rules.name!r}, errors"
+    shares = dict.fromkeys(keys, share)
+    for text, own in named.items():
+        key = _key(design, text, here)
+        if key is not None and key.name not in keys:
+            raise SpecError(f"{here}: {unknown('key', text, list(keys))}")
+        if key is not None:
+            shares[key.name] = own
+    return shares
 
 
 def _file_codes(records: FileRecords, key: FileVariable) -> Integers:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,9 +17,9 @@ from sdcensus.model.schema.variable import Entity, Level
 from sdcensus.model.text import Text
 from sdcensus.report.release.results import LadderRow
 from sdcensus.risk.records.key_column import KeyColumn
-from sdcensus.risk.records.ladder import StepRisk, ladder_risk
+from sdcensus.risk.records.ladder import StepRisk, ladder_risk, whole_risk
 from sdcensus.session.release.columns import households_of, shown_columns
-from sdcensus.session.release.verdict import Alternative
+from sdcensus.session.release.verdict import Alternative, Change
 
 Mask = npt.NDArray[np.bool_]
 Integers = npt.NDArray[Any]
@@ -65,21 +65,45 @@ class Ladders:
     def alternatives(
         self, keys: int, missing: MissingValues, progress: Progress = no_progress
     ) -> Iterator[Alternative]:
-        """A step of so many keys, with each of them left out or at each coarser level."""
-        for place, variable in enumerate(self._variables[:keys]):
-            progress("looking for what would help", place / keys)
-            others = [*self._columns[:place], *self._columns[place + 1 : keys]]
-            name = variable_text(variable)
-            for level in _coarser(variable):
-                column = _told_coarser(self._columns[place], variable, level)
-                row = self._last([*others, column], missing, name)
-                label = variable.source.level_label(level.name) or Text.of(level.name)
-                yield Alternative(name, label, row)
-            if others:
-                yield Alternative(name, Text(), self._last(others, missing, name))
+        """A step of so many keys with one of them changed, then with several, the best first.
 
-    def _last(self, columns: Sequence[KeyColumn], missing: MissingValues, name: Text) -> LadderRow:
-        return _row(self._steps(columns, missing, no_progress)[-1], name)
+        A key is told at a coarser declared level, or left out. Changes of several keys are those
+        that help most alone, taken together one after the other.
+        """
+        known = dict(enumerate(self._columns[:keys]))
+        single: list[tuple[float, int, Change, KeyColumn | None]] = []
+        for place in known:
+            progress("looking for what would help", place / keys)
+            for change, column in self._changes(place):
+                if column is None and keys == 1:
+                    continue
+                row = self._last({**known, place: column}, missing)
+                single.append((row.expected_matches, place, change, column))
+                yield Alternative((change,), row)
+        changed: dict[int, Change] = {}
+        told: dict[int, KeyColumn | None] = dict(known)
+        for _, place, change, column in sorted(single, key=lambda each: each[:2]):
+            left = sum(each is not None for each in told.values())
+            if place in changed or (column is None and left == 1):
+                continue
+            changed[place], told[place] = change, column
+            if len(changed) > 1:
+                yield Alternative(tuple(changed.values()), self._last(told, missing))
+
+    def _changes(self, place: int) -> Iterator[tuple[Change, KeyColumn | None]]:
+        variable = self._variables[place]
+        name = variable_text(variable)
+        for level in _coarser(variable):
+            label = variable.source.level_label(level.name) or Text.of(level.name)
+            yield Change(name, label), _told_coarser(self._columns[place], variable, level)
+        yield Change(name), None
+
+    def _last(self, columns: Mapping[int, KeyColumn | None], missing: MissingValues) -> LadderRow:
+        told = [column for column in columns.values() if column is not None]
+        step = whole_risk(
+            told, self._sampled, k=self._rules.k, missing=missing, households=self._households
+        )
+        return _row(step, Text())
 
     def _steps(
         self, columns: Sequence[KeyColumn], missing: MissingValues, progress: Progress

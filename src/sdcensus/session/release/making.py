@@ -17,6 +17,7 @@ from sdcensus.model.confidential import Confidential
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.quantities import share_text
 from sdcensus.model.release.release_file import ReleaseFile
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Purpose
 from sdcensus.model.sentences import sentence
 from sdcensus.report.release.done import done_json, done_page
@@ -36,10 +37,12 @@ from sdcensus.session.release.checking import (
     check_made,
     manifest_tables,
 )
+from sdcensus.session.release.cumulation import line_of
 from sdcensus.session.release.designed import DesignedRecords, designed
 from sdcensus.session.release.extract import extracted
 from sdcensus.session.release.opened import OpenRelease
 from sdcensus.session.release.papers import with_harmonised, write_file
+from sdcensus.session.release.registering import ENTRY_FILE, entry_text
 from sdcensus.session.release.shown import write_shown
 from sdcensus.session.release.steps import what_was_done
 from sdcensus.store.owner_only import write_owner_only
@@ -195,8 +198,8 @@ def _above(verdict: MeasureVerdict) -> str:
     return str(
         sentence(
             f"release.above.{verdict.measure}",
-            value=share_text(verdict.value),
-            accepted=share_text(verdict.accepted),
+            value=share_text(verdict.value, digits=2),
+            accepted=share_text(verdict.accepted, digits=2),
         )
     )
 
@@ -243,5 +246,34 @@ def _write_office(
     for office_file in assessed.told.records.files:
         write_office_file(office_file, notes)
         names.append(office_file.name)
-    names.append(write_shown(assessed.together.shown, assessed.told.store, notes))
-    return names
+    shown = write_shown(assessed.together.shown, assessed.told.store, notes)
+    write_owner_only(
+        notes / ENTRY_FILE, entry_text(_entry(opened, assessed, file, shown, accepted, workplace))
+    )
+    return [*names, shown, ENTRY_FILE]
+
+
+def _entry(
+    opened: OpenRelease,
+    assessed: AssessedDesign,
+    file: ReleaseFile,
+    shown: str,
+    accepted: AcceptedRisk | None,
+    workplace: Workplace,
+) -> dict[str, object]:
+    """What the register will say about the file."""
+    records = assessed.told.records
+    written = read_json(workplace.hidden / MANIFEST)["files"]
+    return {
+        "name": file.name,
+        "title": file.title.show(),
+        "design": records.design.design.name,
+        "licence": file.licence.value,
+        "data_version": file.data_version,
+        "lineage": line_of(records.store),
+        "secret_id": opened.secret.id,
+        "records": records.sample.rows[Entity.PERSON].size,
+        "shown": shown,
+        "files": [[line["name"], line["sha256"]] for line in written],
+        "reason": "" if accepted is None else f"{accepted.name}: {accepted.reason}",
+    }

@@ -39,11 +39,16 @@ def composition_of(records: FileRecords, rules: RiskRules) -> CompositionRisk | 
     design, store = records.design, records.store
     households = households_of(store)
     known = known_of_members(design, rules, store.schema)
+    # The finest one first: coarser groups of it would help most.
+    known = tuple(sorted(known, key=lambda each: -len(each.level.codes)))
     if households is None or not known or Entity.HOUSEHOLD not in records.sample.rows:
         return None
     columns = [shown_column(records, variable) for variable in known]
     sampled = records.sample.taken(Entity.HOUSEHOLD, store.rows(Entity.HOUSEHOLD))
-    risk = composition_risk(columns, households, sampled, k=rules.k)
+    areas = [shown_column(records, each, Entity.HOUSEHOLD) for each in design.geographies]
+    risk = composition_risk(
+        columns, households, sampled, places=areas, k=rules.k, missing=rules.missing
+    )
     return CompositionRisk(
         known=tuple(map(variable_text, known)),
         households=risk.records,

@@ -22,7 +22,7 @@ from sdcensus.errors import StoreError
 from sdcensus.microdata.release.records import FileRecords
 from sdcensus.model.schema.variable import Code, CodeKind, Entity, Level
 from sdcensus.risk.records.union import ShownFile
-from sdcensus.session.release.columns import codes_of
+from sdcensus.session.release.columns import amounts_of, codes_of
 from sdcensus.store.census_store import CensusStore
 from sdcensus.store.owner_only import open_owner_only
 
@@ -44,7 +44,11 @@ def shown_file(
     """
     levels: dict[str, Level] = {}
     values: dict[str, Integers] = {}
+    amounts: dict[str, Integers] = {}
     for variable in records.design.variables:
+        if variable.amounts:
+            amounts[variable.source.name] = amounts_of(records, variable, Entity.PERSON)
+            continue
         # An area of two levels is two columns; the finer one tells both.
         known = levels.get(variable.source.name)
         if known is None or len(known.codes) < len(variable.level.codes):
@@ -58,6 +62,7 @@ def shown_file(
         levels=levels,
         values=values,
         keys=keys,
+        amounts=amounts,
     )
 
 
@@ -74,6 +79,7 @@ def write_shown(shown: ShownFile, store: CensusStore, folder: Path) -> str:
     digests = store.digests(Entity.PERSON)[shown.rows]
     columns = {_DIGEST: pa.array(digests)}
     columns |= {f"v_{name}": pa.array(codes) for name, codes in shown.values.items()}
+    columns |= {f"a_{name}": pa.array(numbers) for name, numbers in shown.amounts.items()}
     table = pa.table(columns).replace_schema_metadata(
         {_LISTS: json.dumps({"name": shown.name, "accepted": shown.accepted, "lists": lists})}
     )
@@ -103,6 +109,11 @@ def read_shown(path: Path, store: CensusStore, ladder: Sequence[str]) -> tuple[S
         levels = {name: _level(name, parts) for name, parts in about["lists"].items()}
         digests = table.column(_DIGEST).to_numpy()
         columns = {name: table.column(f"v_{name}").to_numpy() for name in levels}
+        amounts = {
+            name.removeprefix("a_"): table.column(name).to_numpy()
+            for name in table.column_names
+            if name.startswith("a_")
+        }
     except (OSError, KeyError, ValueError, TypeError, pa.ArrowException):
         raise StoreError(f"{path} is damaged. Restore it from a backup.") from None
     known = store.digests(Entity.PERSON)
@@ -120,6 +131,7 @@ def read_shown(path: Path, store: CensusStore, ladder: Sequence[str]) -> tuple[S
         levels=usable,
         values={name: columns[name][there][place] for name in usable},
         keys=tuple(dict.fromkeys(key for key in ladder if key in usable)),
+        amounts={name: numbers[there][place] for name, numbers in amounts.items()},
     )
     return shown, int((~there).sum())
 

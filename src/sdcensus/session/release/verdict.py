@@ -2,37 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sdcensus.errors import Sentence
+from sdcensus.model.confidential import Confidential
 from sdcensus.model.quantities import share_text
 from sdcensus.model.release.licence import Acceptance
-from sdcensus.model.sentences import in_every_language, sentence
+from sdcensus.model.schema.variable import Entity
+from sdcensus.model.sentences import in_every_language, in_language, sentence, speak
+from sdcensus.model.spec.headings import joined
 from sdcensus.model.text import Text
 from sdcensus.report.release.results import CompositionRisk, LadderRow, MeasureVerdict
 
-#: Which number of a ladder's step is judged under which name, as a share of the file's records.
-_SHARES: dict[str, Callable[[LadderRow], float]] = {
-    "expected_matches": lambda row: row.expected_matches,
-    "population_uniques": lambda row: row.population_uniques,
-    "not_anonymous": lambda row: row.not_anonymous,
+#: Which number of a ladder's step is judged under which name, and of which units.
+_NUMBERS: dict[str, tuple[Entity, Callable[[LadderRow], float | None]]] = {
+    "expected_matches": (Entity.PERSON, lambda row: row.expected_matches),
+    "population_uniques": (Entity.PERSON, lambda row: row.population_uniques),
+    "not_anonymous": (Entity.PERSON, lambda row: row.not_anonymous),
+    "household_risk": (Entity.HOUSEHOLD, lambda row: row.households_at_risk),
 }
+#: Where measures fall with the sample, this is the smallest that is worth making, as a share.
+_SMALLEST_SAMPLE = 0.005
 
 
 @dataclass(frozen=True, slots=True)
-class Alternative:
-    """What a step of the ladder would be without one of its keys, or with a coarser one.
+class Change:
+    """A key that is told at a coarser level, or left out.
 
     Attributes:
-        key: The key that is left out or told more coarsely.
+        key: The key.
         level: The coarser level; empty where the key is left out.
-        row: The step without it.
     """
 
     key: Text
-    level: Text
+    level: Text = Text()
+
+    def words(self, language: str) -> str:
+        """The change in words, as a part of a sentence."""
+        manner = "coarser" if self.level.by_language else "without"
+        return speak(f"release.change.{manner}", language, key=self.key, level=self.level)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Alternative(Confidential):
+    """What a step of the ladder would be with other keys.
+
+    Attributes:
+        changes: What is changed.
+        row: The step then.
+    """
+
+    changes: tuple[Change, ...]
     row: LadderRow
+
+    def __repr__(self) -> str:
+        return "<Alternative: confidential>"
 
 
 def judged_step(ladder: Sequence[LadderRow], known_keys: int | None) -> LadderRow | None:
@@ -45,6 +70,9 @@ def verdicts(
     row: LadderRow | None,
     composition: CompositionRisk | None,
     acceptance: Acceptance,
+    population: Mapping[Entity, int],
+    *,
+    fraction: float = 1.0,
     alternatives: Sequence[Alternative] = (),
 ) -> tuple[MeasureVerdict, ...]:
     """Every measure that has a meaning for the file, against what is accepted.
@@ -53,80 +81,95 @@ def verdicts(
         row: The judged step of the ladder.
         composition: What a neighbour finds.
         acceptance: What the class accepts.
+        population: Persons and households of the census.
+        fraction: The share of the census that is sampled: another one changes all measures.
         alternatives: The same step with other keys, of which the best is told where one fails.
     """
-    return tuple(_verdicts(row, composition, acceptance, alternatives))
+    judged = _Judge(acceptance, population, fraction, alternatives)
+    return tuple(judged.verdicts(row, composition))
 
 
-def _verdicts(
-    row: LadderRow | None,
-    composition: CompositionRisk | None,
-    acceptance: Acceptance,
-    alternatives: Sequence[Alternative],
-) -> Iterator[MeasureVerdict]:
-    if row is not None and row.records:
-        for name, number in _SHARES.items():
-            accepted: float = getattr(acceptance, name)
-            value = number(row) / row.records
-            yield MeasureVerdict(
-                measure=name,
-                value=value,
-                accepted=accepted,
-                change=_change(value, accepted, alternatives, number),
-            )
-        if row.households and row.households_at_risk is not None:
-            at_risk = row.households_at_risk / row.households
-            yield MeasureVerdict(
-                measure="household_risk",
-                value=at_risk,
-                accepted=acceptance.household_risk,
-                change=_change(at_risk, acceptance.household_risk, alternatives, _households),
-            )
-    if composition is not None and composition.households:
-        value = composition.population_uniques / composition.households
-        accepted = acceptance.composition_uniques
-        change = None
-        if value > accepted:
-            known = Text.named("release.and_so_on")
-            if composition.known:
-                known = composition.known[0]
-            change = sentence("release.change.composition", key=known)
-        yield MeasureVerdict(
-            measure="composition_uniques", value=value, accepted=accepted, change=change
+class _Judge:
+    def __init__(
+        self,
+        acceptance: Acceptance,
+        population: Mapping[Entity, int],
+        fraction: float,
+        alternatives: Sequence[Alternative],
+    ) -> None:
+        self._acceptance, self._population = acceptance, population
+        self._fraction, self._alternatives = fraction, alternatives
+
+    def verdicts(
+        self, row: LadderRow | None, composition: CompositionRisk | None
+    ) -> Iterator[MeasureVerdict]:
+        for name, (entity, number) in _NUMBERS.items():
+            value = None if row is None else self._share(number(row), entity)
+            if value is not None:
+                change = self._change(name, value, entity, number)
+                yield self._verdict(name, value, change)
+        if composition is not None:
+            value = self._share(composition.population_uniques, Entity.HOUSEHOLD)
+            if value is not None:
+                change = None
+                if value > self._acceptance.composition_uniques and composition.known:
+                    coarser = sentence("release.change.composition", key=composition.known[0])
+                    change = self._with_sample("composition_uniques", value, coarser)
+                yield self._verdict("composition_uniques", value, change)
+
+    def _verdict(self, name: str, value: float, change: Sentence | None) -> MeasureVerdict:
+        accepted: float = getattr(self._acceptance, name)
+        return MeasureVerdict(measure=name, value=value, accepted=accepted, change=change)
+
+    def _share(self, number: float | None, entity: Entity) -> float | None:
+        size = self._population.get(entity, 0)
+        return None if number is None or not size else number / size
+
+    def _change(
+        self,
+        name: str,
+        value: float,
+        entity: Entity,
+        number: Callable[[LadderRow], float | None],
+    ) -> Sentence | None:
+        """The smallest change that makes a measure pass; else the one that helps most."""
+        accepted: float = getattr(self._acceptance, name)
+        if value <= accepted or not self._alternatives:
+            return None
+
+        def share(alternative: Alternative) -> float:
+            return self._share(number(alternative.row), entity) or 0.0
+
+        passing = [each for each in self._alternatives if share(each) <= accepted]
+        # Of those that pass, users lose least by few changes, by coarser keys rather than none,
+        # and by the highest risk that is still accepted.
+        if passing:
+            best = min(passing, key=lambda each: (len(each.changes), _left_out(each), -share(each)))
+        else:
+            best = min(self._alternatives, key=share)
+        coarser = sentence(
+            f"release.change.{'passes' if passing else 'helps'}",
+            changes=in_every_language(lambda language: _listed(best, language)),
+            value=in_every_language(lambda language: share_text(share(best), language, digits=2)),
+        )
+        return self._with_sample(name, value, coarser)
+
+    def _with_sample(self, name: str, value: float, change: Sentence) -> Sentence:
+        """Add that a smaller sample would do, where it would be worth making."""
+        accepted: float = getattr(self._acceptance, name)
+        smaller = self._fraction * accepted / value
+        if smaller < _SMALLEST_SAMPLE:
+            return change
+        return sentence(
+            "release.change.or_sample",
+            change=in_every_language(lambda language: in_language(change, language)),
+            sample=in_every_language(lambda language: share_text(smaller, language)),
         )
 
 
-def _households(row: LadderRow) -> float:
-    """Households at risk, on the scale of the records: shares of the two are compared."""
-    if not row.households or row.households_at_risk is None:
-        return 0.0
-    return row.households_at_risk / row.households * row.records
+def _left_out(alternative: Alternative) -> int:
+    return sum(not change.level.by_language for change in alternative.changes)
 
 
-def _change(
-    value: float,
-    accepted: float,
-    alternatives: Sequence[Alternative],
-    number: Callable[[LadderRow], float],
-) -> Sentence | None:
-    """The smallest change that makes a measure pass; else the one that helps most."""
-    if value <= accepted or not alternatives:
-        return None
-
-    def share(alternative: Alternative) -> float:
-        return number(alternative.row) / alternative.row.records
-
-    passing = [each for each in alternatives if share(each) <= accepted]
-    # Of those that pass, a coarser key costs users less than none, and so does the highest risk.
-    if passing:
-        best = max(passing, key=lambda each: (bool(each.level.by_language), share(each)))
-    else:
-        best = min(alternatives, key=share)
-    manner = "coarser" if best.level.by_language else "without"
-    result = "passes" if passing else "helps"
-    return sentence(
-        f"release.change.{manner}-{result}",
-        key=best.key,
-        level=best.level,
-        value=in_every_language(lambda language: share_text(share(best), language)),
-    )
+def _listed(alternative: Alternative, language: str) -> str:
+    return joined([change.words(language) for change in alternative.changes], language)

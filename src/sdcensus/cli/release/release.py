@@ -1,0 +1,246 @@
+"""``sdcensus release``: files for researchers, designed by risk, made, checked, registered."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sdcensus.cli.shared.console import Output, Stages, plain_table, typed
+from sdcensus.cli.shared.options import (
+    Quiet,
+    SecretFile,
+    SpokenLanguage,
+    check_spoken,
+    command_group,
+    examples,
+)
+from sdcensus.cli.shared.run import all_or_nothing
+from sdcensus.model.quantities import number_text, share_text
+from sdcensus.model.sentences import in_language, speak
+
+if TYPE_CHECKING:
+    from sdcensus.report.release.results import DesignResult
+
+app = command_group(
+    "Make files of census records for researchers: design, make, check and register them.",
+    "sdcensus release presets grenada > release.toml",
+    "sdcensus release assess release.toml --out assessment --secret office.secret",
+    "sdcensus release make release.toml --out researchers --secret office.secret",
+    "sdcensus release check researchers",
+    'sdcensus release register researchers --name "Ana Ruiz" --name "Ben Okafor"',
+)
+
+Document = Annotated[
+    Path, typer.Argument(metavar="DOCUMENT", help="The release document, such as release.toml.")
+]
+Folder = Annotated[
+    Path, typer.Argument(metavar="FOLDER", help="A folder that sdcensus release make has made.")
+]
+
+
+@app.command(
+    "assess",
+    epilog=examples(
+        "sdcensus release assess release.toml",
+        "sdcensus release assess release.toml --out assessment -l es",
+    ),
+)
+def assess(
+    document: Document,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="FOLDER",
+            help="A new folder for the report (html, xlsx, csv) and the proposed groupings.",
+        ),
+    ] = None,
+    secret: SecretFile = None,
+    language: SpokenLanguage = None,
+    quiet: Quiet = False,
+) -> None:
+    """Measure the risk of every design along the ladder, what users lose, and say which pass.
+
+    The report is confidential: only you can read its folder.
+    """
+    from sdcensus.session.release.proposal import GROUPINGS_FILE
+    from sdcensus.session.release.release import Release
+
+    output = Output(quiet=quiet)
+    check_spoken(language)
+    with all_or_nothing(), Stages(output, "reading the document") as stages:
+        assessment = Release(document, secret=secret).assess(
+            out, language=language, progress=stages
+        )
+    for caution in assessment.notes:
+        output.note(in_language(caution, language))
+    for design in assessment.designs:
+        _show(design, output, language)
+    if out is not None:
+        output.say(f"\n{speak('release.say.office', language, folder=str(out))}")
+        if (out / GROUPINGS_FILE).exists():
+            path = str(out / GROUPINGS_FILE)
+            output.say(speak("release.say.proposal", language, file=path))
+
+
+@app.command(
+    "make",
+    epilog=examples(
+        "sdcensus release make release.toml --out researchers",
+        "sdcensus release make release.toml --design B --out researchers --replace",
+        'sdcensus release make r.toml --out f --accept-risk "A. Ruiz" --reason "law 7"',
+    ),
+)
+def make(
+    document: Document,
+    out: Annotated[
+        Path, typer.Option("--out", metavar="FOLDER", help="The folder of the file to make.")
+    ],
+    design: Annotated[
+        str, typer.Option("--design", metavar="NAME", help="Which design, if not [make] design.")
+    ] = "",
+    extract: Annotated[
+        str, typer.Option("--extract", metavar="NAME", help="An extract of the document.")
+    ] = "",
+    accept_risk: Annotated[
+        str,
+        typer.Option(
+            "--accept-risk",
+            metavar="NAME",
+            help="Who accepts a risk above what the class of users accepts; kept by the office.",
+        ),
+    ] = "",
+    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why.")] = "",
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Put it in the place of an earlier one.")
+    ] = False,
+    secret: SecretFile = None,
+    language: SpokenLanguage = None,
+    quiet: Quiet = False,
+) -> None:
+    """Make the file of a design with codebook, DDI, lists and terms; all of it, or nothing.
+
+    It is refused if categories are too small, or if its risk, alone or together with files that
+    are out, is above what its class of users accepts.
+    """
+    from sdcensus.model.schema.variable import Entity
+    from sdcensus.session.release.release import Release
+
+    output = Output(quiet=quiet)
+    check_spoken(language)
+    with all_or_nothing(), Stages(output, "reading the document") as stages:
+        made = Release(document, secret=secret).make(
+            out,
+            design=design,
+            extract=extract,
+            accepted_by=accept_risk,
+            reason=reason,
+            replace=replace,
+            language=language,
+            progress=stages,
+        )
+    sizes = {table.entity: table.rows for table in made.file.tables}
+    persons = number_text(sizes[Entity.PERSON], language)
+    if Entity.HOUSEHOLD in sizes:
+        households = number_text(sizes[Entity.HOUSEHOLD], language)
+        said = {"name": made.file.name, "persons": persons, "households": households}
+        output.say(speak("release.say.made", language, **said))
+    else:
+        output.say(
+            speak("release.say.made_persons", language, name=made.file.name, persons=persons)
+        )
+    for shortening in made.shortened:
+        output.note(in_language(shortening.message, language))
+    output.say(speak("release.say.folder", language, folder=str(made.folder)))
+    output.say(speak("release.say.office", language, folder=str(made.office)))
+    output.say(speak("release.say.not_registered", language))
+    output.command(f"sdcensus release register {typed(made.folder)} --name NAME --name NAME")
+
+
+@app.command("check", epilog=examples("sdcensus release check researchers"))
+def check(folder: Folder, language: SpokenLanguage = None, quiet: Quiet = False) -> None:
+    """Check a file: digests, all formats alike, numbers without gaps, households whole."""
+    from sdcensus.session.release.checking import check_folder
+
+    output = Output(quiet=quiet)
+    check_spoken(language)
+    with Stages(output, "reading files back") as stages:
+        found = check_folder(folder, stages)
+    for problem in found.problems:
+        output.say(in_language(problem, language))
+    if not found.sound:
+        raise typer.Exit(1)
+    output.say(speak("release.say.sound", language, name=found.release, files=found.files))
+
+
+@app.command(
+    "register",
+    epilog=examples('sdcensus release register researchers --name "A. Ruiz" --name "B. Li"'),
+)
+def register(
+    folder: Folder,
+    name: Annotated[
+        list[str], typer.Option("--name", metavar="NAME", help="Who decides; twice, two people.")
+    ],
+    office: Annotated[
+        Path | None,
+        typer.Option(
+            "--office", metavar="FOLDER", help="The office folder; office beside the file if not."
+        ),
+    ] = None,
+    date: Annotated[
+        str, typer.Option("--date", metavar="DATE", help="On which day; today if not said.")
+    ] = "",
+    language: SpokenLanguage = None,
+    quiet: Quiet = False,
+) -> None:
+    """Register a file that goes out: from then on it counts for every further file."""
+    from sdcensus.session.release.registering import register_file
+
+    output = Output(quiet=quiet)
+    check_spoken(language)
+    with all_or_nothing():
+        shared = office if office is not None else folder.absolute().parent / "office"
+        out = register_file(folder, shared, names=tuple(name), date=date)
+    output.say(speak("release.say.registered", language, name=out[-1].name, n=len(out)))
+
+
+@app.command(
+    "presets",
+    epilog=examples("sdcensus release presets", "sdcensus release presets grenada > release.toml"),
+)
+def presets(
+    name: Annotated[
+        str, typer.Argument(metavar="[PRESET]", help="Show one; list them if none is named.")
+    ] = "",
+) -> None:
+    """List designs that offices have published, or show one as a document to begin with."""
+    from sdcensus.documents.release.preset_files import preset_text, presets as names
+
+    output = Output()
+    if name:
+        output.verbatim(preset_text(name))
+        return
+    for known in names():
+        output.say(known)
+
+
+def _show(design: DesignResult, output: Output, language: str | None) -> None:
+    """The verdict about a design, measure by measure."""
+    key = "accepted" if design.accepted else "refused"
+    output.say(f"\n{speak(f'release.say.{key}', language, name=design.name)}", style="bold")
+    table = plain_table(header=False)
+    for column in range(4):
+        table.add_column(justify="right" if column in (1, 2) else "left")
+    for verdict in design.verdicts:
+        table.add_row(
+            speak(f"release.measure.{verdict.measure}", language),
+            share_text(verdict.value, language, digits=2),
+            f"≤ {share_text(verdict.accepted, language, digits=2)}",
+            "" if verdict.change is None else in_language(verdict.change, language),
+        )
+    output.show(table)
+    for refusal in design.refusals:
+        output.say(in_language(refusal, language))

@@ -1,0 +1,96 @@
+"""Registering files: from then on they count for every further file of the census."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from sdcensus.errors import InputError, Refused
+from sdcensus.model.release.licence import LicenceClass
+from sdcensus.model.release.registered import FileEvent, RegisteredFile, files_out
+from sdcensus.session.licence.register import day_or_today
+from sdcensus.session.office.people import check_second_person, shown_name
+from sdcensus.session.publish.workplace import folder_of, read_json, taken
+from sdcensus.session.release.checking import check_folder, read_manifest
+from sdcensus.store.registered_files import read_registered, write_registered
+
+#: What the office notes about a file when it is made, for its register.
+ENTRY_FILE = "entry.json"
+
+
+def office_folder(office: Path, name: str) -> Path:
+    """Where the office keeps what belongs to a file."""
+    return folder_of(office, f"file-{name}")
+
+
+def register_file(
+    folder: str | Path,
+    office: str | Path,
+    *,
+    names: tuple[str, ...],
+    date: str = "",
+) -> tuple[RegisteredFile, ...]:
+    """Register a file that goes out; two people decide.
+
+    Args:
+        folder: The folder that ``release make`` has made.
+        office: The office folder.
+        names: Who decides; two different people.
+        date: The day; today if nothing is said.
+
+    Returns:
+        Every file that is out now.
+
+    Raises:
+        Refused: The file fails its check, is not the one that was made, or one name is missing.
+    """
+    root, shared = Path(folder), Path(office)
+    who = tuple(shown_name(name) for name in names if shown_name(name))
+    if len(who) < 2:
+        raise Refused("Two people decide that a file goes out: --name NAME --name NAME.")
+    check_second_person(who[1], who[:1])
+    check = check_folder(root)
+    if not check.sound:
+        raise Refused(f"{root} is not as it was made. {check.problems[0]}")
+    manifest = read_manifest(root)
+    own = office_folder(shared, str(manifest["release"]))
+    entry = read_json(own / ENTRY_FILE) if (own / ENTRY_FILE).is_file() else {}
+    if not entry:
+        raise InputError(
+            f"{shared} knows nothing of the file {manifest['release']!r}. Name the office folder of"
+            " the release document: --office FOLDER."
+        )
+    files = tuple(sorted((str(file["name"]), str(file["sha256"])) for file in manifest["files"]))
+    if sorted(map(tuple, entry["files"])) != sorted(files):
+        raise Refused(
+            f"{root} is not the file {manifest['release']!r} that was made last. Make it again, or"
+            " name the folder that was made last."
+        )
+    event = RegisteredFile(
+        event=FileEvent.REGISTERED,
+        name=str(entry["name"]),
+        title=str(entry["title"]),
+        design=str(entry["design"]),
+        licence=LicenceClass(entry["licence"]),
+        date=day_or_today(date),
+        names=who,
+        data_version=str(entry["data_version"]),
+        lineage=str(entry["lineage"]),
+        secret_id=str(entry["secret_id"]),
+        records=int(entry["records"]),
+        folder=own.name,
+        shown=str(entry["shown"]),
+        files=files,
+        reason=str(entry.get("reason", "")),
+    )
+    with taken(shared):
+        events = read_registered(shared)
+        if any(each.shown == event.shown and each.files == event.files for each in events):
+            raise Refused(f"{event.name} is registered already, as it is.")
+        write_registered(shared, (*events, event))
+    return files_out((*events, event))
+
+
+def entry_text(entry: dict[str, object]) -> bytes:
+    """What the office notes about a file, as its register reads it."""
+    return f"{json.dumps(entry, indent=1, ensure_ascii=False)}\n".encode()
