@@ -250,8 +250,7 @@ def _fit(
     except ImportError:
         raise MissingExtra("models", needed_for="Comparing the coefficients of models") from None
     options = {"cov_type": "cluster", "cov_kwds": {"groups": groups}}
-    with warnings.catch_warnings(record=True) as cautions:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as cautions:
         try:
             if logistic:
                 family = statsmodels.families.Binomial()

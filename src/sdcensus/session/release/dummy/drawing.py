@@ -193,7 +193,7 @@ class _Drawing:
         """A number for each record: within the class that was drawn, if there are classes."""
         decimals, classes = variable.source.decimals, variable.level.codes
         if not classes:
-            return codes * 10**decimals
+            return np.asarray(codes * 10**decimals, dtype=np.int64)
         words = self._words(codes.size, _WITHIN_CLASS + self.number[variable.name])
         low = np.array([_bounds(code)[0] for code in classes], dtype=np.int64)[codes]
         width = np.array([_bounds(code)[1] for code in classes], dtype=np.int64)[codes]
