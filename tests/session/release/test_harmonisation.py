@@ -14,7 +14,7 @@ from sdcensus.microdata.release.publication import published
 from sdcensus.model.release.file_variable import FileDesign
 from sdcensus.model.release.release_file import ColumnKind, ReleaseFile
 from sdcensus.model.schema.variable import Entity
-from sdcensus.session.release.harmonisation import harmonised
+from sdcensus.session.release.make.harmonisation import harmonised
 from sdcensus.store.census_store import CensusStore
 from tests.session.release.file_records import (
     file_records,

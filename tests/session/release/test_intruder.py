@@ -19,13 +19,13 @@ from sdcensus.model.release.plan import Design, IntruderRules, ReleasePlan, Risk
 from sdcensus.model.release.resolution import file_design
 from sdcensus.model.schema.variable import Entity
 from sdcensus.risk.records.intruder import IntruderMatches
-from sdcensus.session.release.columns import told_codes
-from sdcensus.session.release.intruder import (
+from sdcensus.session.release.assess.intruder import (
     _People,
     intruder_grid,
     intruder_row,
     simulate_intruder,
 )
+from sdcensus.session.release.columns import told_codes
 from sdcensus.store.census_store import CensusStore
 from tests.hamlet import write_hamlet
 

@@ -13,13 +13,13 @@ from sdcensus.microdata.method import Draws
 from sdcensus.model.release.plan import Design, ReleasePlan, RiskRules
 from sdcensus.model.release.resolution import file_design
 from sdcensus.model.schema.variable import Entity
-from sdcensus.session.release.columns import key_columns
-from sdcensus.session.release.sample_only import (
+from sdcensus.session.release.assess.sample_only import (
     holds_sample,
     sample_risk,
     sample_risk_table,
     sample_weights,
 )
+from sdcensus.session.release.columns import key_columns
 from sdcensus.store.census_store import CensusStore
 from tests.hamlet import SCHEMA, rows, write_hamlet
 

@@ -65,7 +65,7 @@ def assess(
 
     The report is confidential: only you can read its folder.
     """
-    from sdcensus.session.release.proposal import GROUPINGS_FILE
+    from sdcensus.session.release.assess.proposal import GROUPINGS_FILE
     from sdcensus.session.release.release import Release
 
     output = Output(quiet=quiet)
@@ -162,7 +162,7 @@ def make(
 @app.command("check", epilog=examples("sdcensus release check researchers"))
 def check(folder: Folder, language: SpokenLanguage = None, quiet: Quiet = False) -> None:
     """Check a file: digests, all formats alike, numbers without gaps, households whole."""
-    from sdcensus.session.release.checking import check_folder
+    from sdcensus.session.release.make.checking import check_folder
 
     output = Output(quiet=quiet)
     check_spoken(language)
@@ -197,7 +197,7 @@ def register(
     quiet: Quiet = False,
 ) -> None:
     """Register a file that goes out: from then on it counts for every further file."""
-    from sdcensus.session.release.registering import register_file
+    from sdcensus.session.release.make.registering import register_file
 
     output = Output(quiet=quiet)
     check_spoken(language)

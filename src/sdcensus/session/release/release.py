@@ -11,11 +11,11 @@ from sdcensus.model.release.registered import RegisteredFile
 from sdcensus.model.secret import Secret
 from sdcensus.report.release.results import ReleaseAssessment
 from sdcensus.session.gate.gate import AcceptedRisk
-from sdcensus.session.release.assessment import assess
-from sdcensus.session.release.checking import FileCheck, check_folder
-from sdcensus.session.release.making import MadeFile, made
+from sdcensus.session.release.assess.assessment import assess
+from sdcensus.session.release.make.checking import FileCheck, check_folder
+from sdcensus.session.release.make.making import MadeFile, made
+from sdcensus.session.release.make.registering import register_file
 from sdcensus.session.release.opened import OpenRelease, open_release
-from sdcensus.session.release.registering import register_file
 
 
 class Release(Confidential):

@@ -32,7 +32,7 @@ from sdcensus.model.schema.encoding import NO_VALUE, whole_number
 from sdcensus.model.schema.variable import Code, Entity
 from sdcensus.model.text import Text
 from sdcensus.session.release.dummy.margins import PublishedMargins
-from sdcensus.session.release.harmonisation import harmonised
+from sdcensus.session.release.make.harmonisation import harmonised
 
 Int64 = npt.NDArray[np.int64]
 UInt64 = npt.NDArray[np.uint64]

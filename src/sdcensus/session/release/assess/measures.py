@@ -25,8 +25,8 @@ from sdcensus.risk.records.diversity import SensitiveColumn, diversity
 from sdcensus.risk.records.key_column import KeyColumn
 from sdcensus.risk.records.sample_only import error_by_draws, estimated_uniques
 from sdcensus.risk.records.special_uniques import special_uniques
+from sdcensus.session.release.assess.ladders import Ladders, variable_text
 from sdcensus.session.release.columns import codes_of, households_of, shown_column
-from sdcensus.session.release.ladders import Ladders, variable_text
 
 #: SUDA looks at all sets of keys: with more keys than this, at the first of the ladder.
 MOST_SPECIAL = 8

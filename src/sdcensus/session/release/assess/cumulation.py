@@ -16,7 +16,7 @@ from sdcensus.model.release.registered import RegisteredFile, files_out
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.sentences import sentence
 from sdcensus.risk.records.union import ShownFile, UnionRisk, union_risk
-from sdcensus.session.release.shown import read_shown, shown_file
+from sdcensus.session.release.make.shown import read_shown, shown_file
 from sdcensus.store.census_store import CensusStore
 from sdcensus.store.registered_files import read_registered
 

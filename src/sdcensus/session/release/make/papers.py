@@ -16,7 +16,7 @@ from sdcensus.model.release.release_file import ReleaseFile
 from sdcensus.report.release.codebook import codebook_pages
 from sdcensus.report.release.removed import recoded_codes, removed_csv, removed_page
 from sdcensus.report.release.terms import terms, terms_page
-from sdcensus.session.release.harmonisation import harmonised
+from sdcensus.session.release.make.harmonisation import harmonised
 from sdcensus.store.census_store import CensusStore
 
 

@@ -27,20 +27,20 @@ from sdcensus.report.release.results import (
     MeasureVerdict,
     ReleaseAssessment,
 )
-from sdcensus.session.release.cumulation import Cumulation, cumulation
-from sdcensus.session.release.designed import DesignedRecords, designed
-from sdcensus.session.release.intruder import intruder_row, simulate_intruder
-from sdcensus.session.release.ladders import Ladders, variable_text
-from sdcensus.session.release.measures import (
+from sdcensus.session.release.assess.cumulation import Cumulation, cumulation
+from sdcensus.session.release.assess.intruder import intruder_row, simulate_intruder
+from sdcensus.session.release.assess.ladders import Ladders, variable_text
+from sdcensus.session.release.assess.measures import (
     composition_of,
     diversity_facts,
     sample_only_facts,
     special_of,
 )
+from sdcensus.session.release.assess.proposal import write_proposal
+from sdcensus.session.release.assess.verdict import Alternative, judged_step, verdicts
+from sdcensus.session.release.designed import DesignedRecords, designed
 from sdcensus.session.release.opened import OpenRelease
-from sdcensus.session.release.proposal import write_proposal
 from sdcensus.session.release.utility.measurement import measured_utility
-from sdcensus.session.release.verdict import Alternative, judged_step, verdicts
 
 #: SUDA and models look at every record several times: of larger files they are left out.
 MOST_SEARCHED = 2_000_000

@@ -26,25 +26,25 @@ from sdcensus.report.release.results import DesignResult, MeasureVerdict
 from sdcensus.session.derive.office_files import write_office_file
 from sdcensus.session.gate.gate import AcceptedRisk
 from sdcensus.session.publish.workplace import MANIFEST, Workplace, WrittenFile, read_json
-from sdcensus.session.release.assessment import (
+from sdcensus.session.release.assess.assessment import (
     AssessedDesign,
     assessed_design,
     assessment_of,
 )
-from sdcensus.session.release.checking import (
+from sdcensus.session.release.assess.cumulation import line_of
+from sdcensus.session.release.designed import DesignedRecords, designed
+from sdcensus.session.release.extract import extracted
+from sdcensus.session.release.make.checking import (
     FORMAT_NAME,
     FORMAT_VERSION,
     check_made,
     manifest_tables,
 )
-from sdcensus.session.release.cumulation import line_of
-from sdcensus.session.release.designed import DesignedRecords, designed
-from sdcensus.session.release.extract import extracted
+from sdcensus.session.release.make.papers import with_harmonised, write_file
+from sdcensus.session.release.make.registering import ENTRY_FILE, entry_text
+from sdcensus.session.release.make.shown import write_shown
+from sdcensus.session.release.make.steps import what_was_done
 from sdcensus.session.release.opened import OpenRelease
-from sdcensus.session.release.papers import with_harmonised, write_file
-from sdcensus.session.release.registering import ENTRY_FILE, entry_text
-from sdcensus.session.release.shown import write_shown
-from sdcensus.session.release.steps import what_was_done
 from sdcensus.store.owner_only import write_owner_only
 
 #: What the office keeps about a file.

@@ -18,8 +18,8 @@ from sdcensus.model.text import Text
 from sdcensus.report.release.results import LadderRow
 from sdcensus.risk.records.key_column import KeyColumn
 from sdcensus.risk.records.ladder import StepRisk, ladder_risk, whole_risk
+from sdcensus.session.release.assess.verdict import Alternative, Change
 from sdcensus.session.release.columns import households_of, shown_columns
-from sdcensus.session.release.verdict import Alternative, Change
 
 Mask = npt.NDArray[np.bool_]
 Integers = npt.NDArray[Any]

@@ -11,7 +11,7 @@ from sdcensus.model.release.registered import FileEvent, RegisteredFile, files_o
 from sdcensus.session.licence.register import day_or_today
 from sdcensus.session.office.people import check_second_person, shown_name
 from sdcensus.session.publish.workplace import folder_of, read_json, taken
-from sdcensus.session.release.checking import check_folder, read_manifest
+from sdcensus.session.release.make.checking import check_folder, read_manifest
 from sdcensus.store.registered_files import read_registered, write_registered
 
 #: What the office notes about a file when it is made, for its register.

@@ -12,7 +12,7 @@ from sdcensus.model.sentences import sentence
 from sdcensus.report.release.done import DoneStep, WhatWasDone
 from sdcensus.session.gate.gate import AcceptedRisk
 from sdcensus.session.publish.workplace import WrittenFile
-from sdcensus.session.release.assessment import AssessedDesign
+from sdcensus.session.release.assess.assessment import AssessedDesign
 from sdcensus.session.release.opened import OpenRelease
 
 
