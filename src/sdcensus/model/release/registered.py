@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
+from sdcensus.model.published.lock import CLOSE_DAYS, days_apart
 from sdcensus.model.release.licence import LicenceClass
 
 
@@ -26,7 +27,8 @@ class RegisteredFile:
         licence: For whom it is.
         date: The day.
         names: Who decided.
-        data_version, lineage: Of the census that it was made from.
+        census, reference_date: Of which census it is: its code, empty where it has none.
+        data_version, lineage: Of the records that it was made from.
         secret_id: Of the secret that drew it.
         records: How many persons it holds.
         folder: The name of the folder in the office folder that tells what was done.
@@ -42,6 +44,8 @@ class RegisteredFile:
     licence: LicenceClass
     date: str
     names: tuple[str, ...]
+    census: str
+    reference_date: str
     data_version: str
     lineage: str
     secret_id: str
@@ -64,6 +68,23 @@ class RegisteredFile:
         said["names"] = tuple(map(str, said["names"]))
         said["files"] = tuple((str(name), str(digest)) for name, digest in said["files"])
         return cls(**said)
+
+
+def files_of(
+    events: tuple[RegisteredFile, ...], census: str, reference_date: str
+) -> tuple[RegisteredFile, ...]:
+    """The files that are out of one census; an office may keep several in one folder.
+
+    The same code is the same census. Without codes, only reference dates more than a year apart
+    are different ones: a name or date that was corrected must not hide what is out.
+    """
+
+    def same(entry: RegisteredFile) -> bool:
+        if census and entry.census:
+            return entry.census == census
+        return (days_apart(entry.reference_date, reference_date) or 0) <= CLOSE_DAYS
+
+    return tuple(entry for entry in files_out(events) if same(entry))
 
 
 def files_out(events: tuple[RegisteredFile, ...]) -> tuple[RegisteredFile, ...]:

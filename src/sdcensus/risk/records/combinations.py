@@ -24,7 +24,7 @@ UInt64 = npt.NDArray[np.uint64]
 Mask = npt.NDArray[np.bool_]
 
 #: A bit for each key of a pattern of missing values.
-_MOST_KEYS = 64
+MOST_KEYS = 64
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -80,7 +80,7 @@ class Combinations(Confidential):
             here = np.flatnonzero(hidden == np.uint64(pattern))
             lowest = pattern & -pattern
             # Before the first missing key nothing is missing: all bits from it on say so.
-            both = np.array([pattern, (1 << _MOST_KEYS) - lowest], dtype=np.uint64)
+            both = np.array([pattern, (1 << MOST_KEYS) - lowest], dtype=np.uint64)
             stated, prefix = self.stated(both)
             amounts, pairs = fitting_cells(
                 self.words,
@@ -176,9 +176,9 @@ def _position(mask: UInt64) -> tuple[int, int]:
 
 def _check(columns: Sequence[KeyColumn], sampled: Mask) -> None:
     """Refuse what would make a kernel count outside its arrays."""
-    if len(columns) > _MOST_KEYS:
+    if len(columns) > MOST_KEYS:
         raise SpecError(
-            f"The ladder has {len(columns)} keys. It may have {_MOST_KEYS}; nobody knows so much."
+            f"The ladder has {len(columns)} keys. It may have {MOST_KEYS}; nobody knows so much."
         )
     for column in columns:
         values = column.values

@@ -1,33 +1,39 @@
-"""What a further file adds to the files that are out."""
+"""What a further file adds to the files and tables that are out."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from sdcensus.errors import Sentence
 from sdcensus.microdata.method import Fact, FactTable
 from sdcensus.microdata.release.records import FileRecords
 from sdcensus.model.confidential import Confidential
+from sdcensus.model.policy.rules import AtLevel
 from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.published.provenance import line_text, lineage_text
 from sdcensus.model.release.plan import ReleasePlan
-from sdcensus.model.release.registered import RegisteredFile, files_out
-from sdcensus.model.schema.variable import Entity
+from sdcensus.model.release.registered import RegisteredFile, files_of
+from sdcensus.model.schema.variable import Entity, Level
 from sdcensus.model.sentences import sentence
 from sdcensus.risk.records.union import ShownFile, UnionRisk, union_risk
+from sdcensus.session.release.assess.tables import WithTables, with_tables
 from sdcensus.session.release.make.shown import read_shown, shown_file
 from sdcensus.store.census_store import CensusStore
 from sdcensus.store.registered_files import read_registered
 
+#: Leaving records out changes nothing about those that stay: a sample leaves out most of them.
+LEAVES_OUT = "drop-records"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Cumulation(Confidential):
-    """What a file and those that are out give away together.
+    """What a file and what is out give away together.
 
     Attributes:
         shown: What the file shows.
-        union: The risk of all of them; ``None`` where no other file is out.
+        union: The risk of all files; ``None`` where no other one is out.
+        beside: The files that it was held against, by what the office keeps of them.
         facts: The same as tables.
         refusals: Why the file should not go out.
         notes: What else the office should know.
@@ -35,6 +41,7 @@ class Cumulation(Confidential):
 
     shown: ShownFile
     union: UnionRisk | None = None
+    beside: tuple[str, ...] = ()
     facts: tuple[FactTable, ...] = ()
     refusals: tuple[Sentence, ...] = ()
     notes: tuple[Sentence, ...] = ()
@@ -46,76 +53,110 @@ class Cumulation(Confidential):
 def cumulation(
     plan: ReleasePlan, store: CensusStore, records: FileRecords, progress: Progress = no_progress
 ) -> Cumulation:
-    """Hold a file against those that are out of the same census.
+    """Hold a file against the files and tables that are out of the same census.
 
     Args:
         plan: The ladder, the class and the office folder.
         store: The census as it was counted.
         records: What the file tells.
         progress: Told how far it is.
+
+    Raises:
+        StoreError: What the office keeps of a file, or of published tables, is damaged.
     """
-    ladder = list(dict.fromkeys(key.source.name for key in records.design.ladder))
-    names = list(dict.fromkeys([*ladder, *_known(plan, store)]))
-    shown = shown_file(records, plan.name, plan.acceptance.expected_matches, names)
+    shown = shown_file(records, store, plan.name, plan.acceptance.expected_matches)
     earlier: list[ShownFile] = []
     notes: list[Sentence] = []
-    for place, entry in enumerate(out := files_out(read_registered(plan.office))):
+    refusals: list[Sentence] = []
+    info = store.schema.census
+    events = read_registered(plan.office)
+    out = files_of(events, "|".join(info.code), info.reference_date)
+    for place, entry in enumerate(out):
         progress("reading what is out", place / len(out))
         if entry.secret_id != store.manifest.secret_id:
-            notes.append(sentence("release.together.other_secret", name=entry.name))
+            refusals.append(sentence("release.together.other_secret", name=entry.name))
             continue
-        file, gone = read_shown(plan.office / entry.folder / entry.shown, store, names)
+        file, gone = read_shown(plan.office / entry.folder / entry.shown, store)
         earlier.append(file)
         if gone:
             notes.append(sentence("release.together.gone", name=entry.name, n=gone))
-        notes += _other_line(entry, records.store)
-    if not earlier:
-        return Cumulation(shown=shown, notes=tuple(notes))
-    progress("adding up what is out", 0.0)
-    files = [*earlier, shown]
-    keys = {key for file in files for key in file.keys}
-    leaves = {
-        name: store.column(Entity.PERSON, store.schema.variable(name))[slice(None)] for name in keys
-    }
-    size = store.rows(Entity.PERSON)
-    union = union_risk(leaves, files, size=size, missing=plan.risk.missing)
-    refusals: tuple[Sentence, ...] = ()
-    if union.exceeded:
-        refusals = (
-            sentence(
-                "release.together.refused",
-                n=len(files),
-                expected=round(union.expected, 1),
-                accepted=round(union.accepted, 1),
-                adds=round(union.adds, 1),
-            ),
-        )
+    tables = with_tables(plan.office, store, records, progress)
+    refusals += _other_lines(line_of(records.store), out, tables)
+    union = None
+    if earlier:
+        progress("adding up what is out", 0.0)
+        union = _union(plan, store, records, [*earlier, shown])
+        if union.exceeded:
+            refusals.insert(0, _exceeded(union))
     return Cumulation(
         shown=shown,
         union=union,
-        facts=(_files_table(union, size), _pairs_table(union)),
-        refusals=refusals,
-        notes=tuple(notes),
+        beside=tuple(entry.shown for entry in out),
+        facts=(*_union_facts(union, store.rows(Entity.PERSON)), *tables.facts),
+        refusals=tuple(refusals),
+        notes=(*notes, *tables.notes),
     )
 
 
-def _known(plan: ReleasePlan, store: CensusStore) -> list[str]:
-    """The variables of the plan's ladder, whether the file tells them or another one does."""
-    known = {variable.name for variable in store.schema.variables}
-    names = [key.partition("@")[0] for key in plan.risk.ladder]
-    return [name for name in names if name in known]
+def _union(
+    plan: ReleasePlan, store: CensusStore, records: FileRecords, files: Sequence[ShownFile]
+) -> UnionRisk:
+    known = dict(_known(plan, store, records))
+    leaves = {
+        name: store.column(Entity.PERSON, store.schema.variable(name))[slice(None)]
+        for name in known
+        if any(name in file.levels for file in files)
+    }
+    size = store.rows(Entity.PERSON)
+    return union_risk(leaves, files, known, size=size, missing=plan.risk.missing)
 
 
-def _other_line(entry: RegisteredFile, store: CensusStore) -> tuple[Sentence, ...]:
-    """Files of several lines of records: what differs between them tells what was changed."""
-    if entry.lineage == line_of(store):
-        return ()
-    return (sentence("release.together.other_line", name=entry.name),)
+def _known(
+    plan: ReleasePlan, store: CensusStore, records: FileRecords
+) -> Iterator[tuple[str, Level]]:
+    """What an intruder knows: the keys by which the file is judged, whoever tells them."""
+    design, most = records.design, plan.risk.known_keys
+    texts = plan.risk.ladder
+    if not texts:
+        texts = (*(key.source.name for key in design.ladder), *design.not_in_file)
+    judged = {key.source.name for key in design.ladder[:most]}
+    for place, text in enumerate(texts):
+        at = AtLevel.parse(text)
+        if most is None or place < most or at.variable in judged:
+            yield at.variable, store.schema.variable(at.variable).level(at.level or None)
+
+
+def _exceeded(union: UnionRisk) -> Sentence:
+    return sentence(
+        "release.together.refused",
+        n=len(union.files),
+        expected=round(union.expected, 1),
+        accepted=round(union.accepted, 1),
+        adds=round(union.adds, 1),
+    )
+
+
+def _other_lines(
+    line: str, out: Sequence[RegisteredFile], tables: WithTables
+) -> Iterator[Sentence]:
+    """Several lines of records: what differs between them tells what was changed, and for whom."""
+    for entry in out:
+        if entry.lineage != line:
+            yield sentence(
+                "release.together.other_line", name=entry.name, line=line_text(entry.lineage)
+            )
+    for other in tables.lines:
+        if other != line:
+            yield sentence("release.together.other_tables", line=line_text(other))
 
 
 def line_of(store: CensusStore) -> str:
     """How the records of a store were derived; empty for those that were counted."""
-    return "; ".join(f"{step.method} {step.fingerprint}" for step in store.manifest.lineage)
+    return lineage_text([step for step in store.manifest.lineage if step.method != LEAVES_OUT])
+
+
+def _union_facts(union: UnionRisk | None, size: int) -> tuple[FactTable, ...]:
+    return () if union is None else (_files_table(union, size), _pairs_table(union))
 
 
 def _files_table(union: UnionRisk, size: int) -> FactTable:
@@ -145,8 +186,3 @@ def _table(name: str, heads: Sequence[str], lines: Sequence[tuple[Fact, ...]]) -
         headings=tuple(sentence(f"release.together.{head}") for head in heads),
         rows=tuple(lines),
     )
-
-
-def office_file(plan: ReleasePlan, entry: RegisteredFile) -> Path:
-    """Where the office keeps what a registered file shows."""
-    return plan.office / entry.folder / entry.shown

@@ -246,7 +246,7 @@ def _write_office(
     for office_file in assessed.told.records.files:
         write_office_file(office_file, notes)
         names.append(office_file.name)
-    shown = write_shown(assessed.together.shown, assessed.told.store, notes)
+    shown = write_shown(assessed.together.shown, opened.store, notes)
     write_owner_only(
         notes / ENTRY_FILE, entry_text(_entry(opened, assessed, file, shown, accepted, workplace))
     )
@@ -269,11 +269,14 @@ def _entry(
         "title": file.title.show(),
         "design": records.design.design.name,
         "licence": file.licence.value,
+        "census": "|".join(opened.store.schema.census.code),
+        "reference_date": opened.store.schema.census.reference_date,
         "data_version": file.data_version,
         "lineage": line_of(records.store),
         "secret_id": opened.secret.id,
         "records": records.sample.rows[Entity.PERSON].size,
         "shown": shown,
+        "beside": list(assessed.together.beside),
         "files": [[line["name"], line["sha256"]] for line in written],
         "reason": "" if accepted is None else f"{accepted.name}: {accepted.reason}",
     }

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sdcensus.errors import InputError, Refused
 from sdcensus.model.release.licence import LicenceClass
-from sdcensus.model.release.registered import FileEvent, RegisteredFile, files_out
+from sdcensus.model.release.registered import FileEvent, RegisteredFile, files_of, files_out
 from sdcensus.session.licence.register import day_or_today
 from sdcensus.session.office.people import check_second_person, shown_name
 from sdcensus.session.publish.workplace import folder_of, read_json, taken
@@ -42,7 +42,8 @@ def register_file(
         Every file that is out now.
 
     Raises:
-        Refused: The file fails its check, is not the one that was made, or one name is missing.
+        Refused: The file fails its check, is not the one that was made, others were registered
+            since, or one name is missing.
     """
     root, shared = Path(folder), Path(office)
     who = tuple(shown_name(name) for name in names if shown_name(name))
@@ -74,6 +75,8 @@ def register_file(
         licence=LicenceClass(entry["licence"]),
         date=day_or_today(date),
         names=who,
+        census=str(entry["census"]),
+        reference_date=str(entry["reference_date"]),
         data_version=str(entry["data_version"]),
         lineage=str(entry["lineage"]),
         secret_id=str(entry["secret_id"]),
@@ -87,8 +90,31 @@ def register_file(
         events = read_registered(shared)
         if any(each.shown == event.shown and each.files == event.files for each in events):
             raise Refused(f"{event.name} is registered already, as it is.")
+        _check_since(events, event, tuple(map(str, entry["beside"])), root)
         write_registered(shared, (*events, event))
     return files_out((*events, event))
+
+
+def _check_since(
+    events: tuple[RegisteredFile, ...],
+    event: RegisteredFile,
+    beside: tuple[str, ...],
+    root: Path,
+) -> None:
+    """Refuse a file if others went out since it was made: it was never held against them."""
+    known = {*beside, event.shown}
+    since = [
+        each.name
+        for each in files_of(events, event.census, event.reference_date)
+        if each.shown not in known
+    ]
+    if since:
+        raise Refused(
+            f"{', '.join(since)}: registered since {event.name} was made, so nobody knows what they"
+            f" give away together. Make {event.name} again, then register it: sdcensus release make"
+            f" DOCUMENT --out {root} --replace. What is out then is measured, and it is refused if"
+            " they give away too much."
+        )
 
 
 def entry_text(entry: dict[str, object]) -> bytes:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 
 from sdcensus.errors import StoreError
 from sdcensus.microdata.release.records import FileRecords
-from sdcensus.model.schema.variable import Code, CodeKind, Entity, Level
+from sdcensus.model.schema.variable import Code, CodeKind, Entity, Level, Variable
 from sdcensus.risk.records.union import ShownFile
 from sdcensus.session.release.columns import amounts_of, codes_of
 from sdcensus.store.census_store import CensusStore
@@ -28,19 +28,18 @@ from sdcensus.store.owner_only import open_owner_only
 
 Integers = npt.NDArray[Any]
 
-_DIGEST, _LISTS = "digest", b"sdcensus-code-lists"
+_DIGEST, _LISTS, _LATER = "digest", b"sdcensus-code-lists", "(later)"
 
 
-def shown_file(
-    records: FileRecords, name: str, accepted: float, ladder: Sequence[str]
-) -> ShownFile:
+def shown_file(records: FileRecords, store: CensusStore, name: str, accepted: float) -> ShownFile:
     """What a file shows that is about to be made.
 
     Args:
         records: What it tells.
+        store: The census as it was counted; its persons are found by their digests, as records
+            may come from a census in which some were left out.
         name: What it is called.
         accepted: The share of correct matches that its class accepts.
-        ladder: The variables of the census that an intruder knows.
     """
     levels: dict[str, Level] = {}
     values: dict[str, Integers] = {}
@@ -54,16 +53,43 @@ def shown_file(
         if known is None or len(known.codes) < len(variable.level.codes):
             levels[variable.source.name] = variable.level
             values[variable.source.name] = codes_of(records, variable, Entity.PERSON)
-    keys = tuple(dict.fromkeys(key for key in ladder if key in levels))
+    digests = records.store.digests(Entity.PERSON)[records.sample.rows[Entity.PERSON]]
+    rows, there = rows_of(store, digests)
+    return _sorted_file(name, accepted, (rows, there), levels, values, amounts)
+
+
+def _sorted_file(
+    name: str,
+    accepted: float,
+    place: tuple[Integers, Integers],
+    levels: Mapping[str, Level],
+    values: Mapping[str, Integers],
+    amounts: Mapping[str, Integers],
+) -> ShownFile:
+    """What a file shows of the persons that the census has, in the order of the census."""
+    rows, there = place
+    order = np.flatnonzero(there)[np.argsort(rows[there], kind="stable")]
     return ShownFile(
         name=name,
         accepted=accepted,
-        rows=records.sample.rows[Entity.PERSON],
+        rows=rows[order].astype(np.int64),
         levels=levels,
-        values=values,
-        keys=keys,
-        amounts=amounts,
+        values={variable: values[variable][order] for variable in levels},
+        amounts={variable: numbers[order] for variable, numbers in amounts.items()},
     )
+
+
+def rows_of(
+    store: CensusStore, digests: Integers, entity: Entity = Entity.PERSON
+) -> tuple[Integers, Integers]:
+    """The rows of units in a census by their digests, and whether it has them."""
+    known = store.digests(entity)[slice(None)]
+    if not known.size:
+        return np.zeros(digests.size, dtype=np.int64), np.zeros(digests.size, dtype=bool)
+    order = np.argsort(known, kind="stable")
+    at = np.minimum(np.searchsorted(known, digests, sorter=order), known.size - 1)
+    rows = order[at]
+    return rows, known[rows] == digests
 
 
 def write_shown(shown: ShownFile, store: CensusStore, folder: Path) -> str:
@@ -73,6 +99,7 @@ def write_shown(shown: ShownFile, store: CensusStore, folder: Path) -> str:
             "codes": [code.code for code in level.codes],
             "kinds": [code.kind.value for code in level.codes],
             "group": list(level.group),
+            "leaves": [code.code for code in store.schema.variable(name).codes],
         }
         for name, level in shown.levels.items()
     }
@@ -86,67 +113,70 @@ def write_shown(shown: ShownFile, store: CensusStore, folder: Path) -> str:
     buffer = pa.BufferOutputStream()
     pq.write_table(table, buffer, compression="zstd")
     content = buffer.getvalue()
-    name = f"records-{hashlib.blake2b(content, digest_size=8).hexdigest()}.parquet"
+    name = _name_of(content)
     with open_owner_only(folder / name) as file:
         file.write(content)
     return name
 
 
-def read_shown(path: Path, store: CensusStore, ladder: Sequence[str]) -> tuple[ShownFile, int]:
+def read_shown(path: Path, store: CensusStore) -> tuple[ShownFile, int]:
     """What an earlier file shows, held against a census.
 
     Args:
         path: The file that the office has kept.
         store: The census; its persons are found by their digests.
-        ladder: The variables that an intruder knows.
 
     Returns:
         What it shows, and how many of its persons the census does not have any more.
+
+    Raises:
+        StoreError: The file is not as it was written.
     """
     try:
-        table = pq.read_table(path, page_checksum_verification=True)
+        content = path.read_bytes()
+        if path.name != _name_of(content):
+            raise ValueError
+        table = pq.read_table(pa.BufferReader(content))
         about = json.loads((table.schema.metadata or {})[_LISTS])
-        levels = {name: _level(name, parts) for name, parts in about["lists"].items()}
+        lists = {
+            name: parts
+            for name, parts in about["lists"].items()
+            if any(variable.name == name for variable in store.schema.variables)
+        }
+        levels = {
+            name: _level(name, parts, store.schema.variable(name)) for name, parts in lists.items()
+        }
         digests = table.column(_DIGEST).to_numpy()
-        columns = {name: table.column(f"v_{name}").to_numpy() for name in levels}
+        values = {name: table.column(f"v_{name}").to_numpy() for name in levels}
         amounts = {
             name.removeprefix("a_"): table.column(name).to_numpy()
             for name in table.column_names
             if name.startswith("a_")
         }
-    except (OSError, KeyError, ValueError, TypeError, pa.ArrowException):
-        raise StoreError(f"{path} is damaged. Restore it from a backup.") from None
-    known = store.digests(Entity.PERSON)
-    order = np.argsort(known, kind="stable")
-    at = np.searchsorted(known, digests, sorter=order)
-    at[at == known.size] = 0
-    rows = order[at] if known.size else at
-    there = known[rows] == digests if known.size else np.zeros(digests.size, dtype=bool)
-    place = np.argsort(rows[there], kind="stable")
-    usable = {name: level for name, level in levels.items() if _fits(store, name, level)}
-    shown = ShownFile(
-        name=str(about["name"]),
-        accepted=float(about["accepted"]),
-        rows=rows[there][place].astype(np.int64),
-        levels=usable,
-        values={name: columns[name][there][place] for name in usable},
-        keys=tuple(dict.fromkeys(key for key in ladder if key in usable)),
-        amounts={name: numbers[there][place] for name, numbers in amounts.items()},
-    )
+        name, accepted = str(about["name"]), float(about["accepted"])
+    except (OSError, LookupError, ValueError, TypeError, pa.ArrowException):
+        raise StoreError(
+            f"{path} is missing or damaged, so nobody knows what this file and a further one give"
+            " away together. Restore it from a backup."
+        ) from None
+    rows, there = rows_of(store, digests)
+    shown = _sorted_file(name, accepted, (rows, there), levels, values, amounts)
     return shown, int((~there).sum())
 
 
-def _level(name: str, parts: Mapping[str, Any]) -> Level:
-    codes = tuple(
+def _name_of(content: bytes | pa.Buffer) -> str:
+    return f"records-{hashlib.blake2b(content, digest_size=8).hexdigest()}.parquet"
+
+
+def _level(name: str, parts: Mapping[str, Any], variable: Variable) -> Level:
+    """The codes in which a file tells a variable, over the leaves that the census has now."""
+    codes = [
         Code(str(code), kind=CodeKind(kind))
         for code, kind in zip(parts["codes"], parts["kinds"], strict=True)
-    )
-    return Level(name, codes, tuple(int(group) for group in parts["group"]))
-
-
-def _fits(store: CensusStore, name: str, level: Level) -> bool:
-    """Whether the census has the variable still, with as many leaves as the file was made from."""
-    for variable in store.schema.variables:
-        if variable.name == name:
-            return len(variable.codes) == len(level.group)
-    return False
+    ]
+    known = dict(zip(parts["leaves"], parts["group"], strict=True))
+    if any(leaf.code not in known for leaf in variable.codes):
+        # Leaves that came later are a group of their own.
+        codes.append(Code(_LATER))
+    group = tuple(int(known.get(leaf.code, len(codes) - 1)) for leaf in variable.codes)
+    return Level(name, tuple(codes), group)
