@@ -54,6 +54,7 @@ composition_uniques = 1.0
 [thresholds]
 persons = 1
 households = 1
+exempt = {{ born = "made up", trade = "made up", age = "made up" }}
 
 [[design]]
 name = "A"

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from sdcensus.session.release.make.shown import read_shown, rows_of, shown_file, write_shown
+from sdcensus.store.owner_only import is_owner_only
 from tests.session.release.town import BANDS, P, document, opened, records_of, town
 
 
