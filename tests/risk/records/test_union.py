@@ -14,6 +14,7 @@ from sdcensus.model.schema.variable import Code, CodeKind, Level
 from sdcensus.risk.records.union import ShownFile, UnionRisk, coarsest_common, union_risk
 
 NOBODY = 0.0
+Keys = tuple[object, ...]
 SINGLE = Level("single", tuple(Code(str(at)) for at in range(4)), (0, 1, 2, 3))
 PAIRS = Level("pairs", (Code("a"), Code("b")), (0, 0, 1, 1))
 OVERLAPPING = Level("overlapping", (Code("x"), Code("y"), Code("z")), (0, 1, 1, 2))
@@ -30,13 +31,14 @@ def shown(
     name: str = "file",
     accepted: float = 0.1,
     amounts: dict[str, list[int]] | None = None,
-    **values: list[int],
+    values: dict[str, list[int]] | None = None,
 ) -> ShownFile:
     """A file that tells the truth about some persons, but for the values that are given."""
-    place = np.array(sorted(rows), dtype=np.int64)
+    place, changed = np.array(sorted(rows), dtype=np.int64), values or {}
     told = {
         name: np.array(
-            values.get(name, [level.group[leaves[name][row]] for row in place]), dtype=np.int64
+            (values or {}).get(name, [level.group[leaves[name][row]] for row in place]),
+            dtype=np.int64,
         )
         for name, level in levels.items()
     }
@@ -81,7 +83,7 @@ def slow_links(one: ShownFile, other: ShownFile) -> set[int]:
     both = set(one.rows.tolist()) & set(other.rows.tolist())
     names = [name for name in one.levels if name in other.levels]
 
-    def record(file: ShownFile, against: ShownFile, person: int, used: Sequence[str]) -> tuple:
+    def record(file: ShownFile, against: ShownFile, person: int, used: Sequence[str]) -> Keys:
         return tuple(told(file, person, name, against.levels[name]) for name in used)
 
     alike = [
@@ -108,14 +110,14 @@ def slow_chance(
 ) -> float:
     """The chance of a match for somebody whose records of some files are put together."""
 
-    def keys(other: int) -> tuple:
+    def keys(other: int) -> Keys:
         versions: dict[object, object] = {}
         for place in members:
             file = files[place]
             for name in (name for name in KNOWN if name in file.levels):
                 parts = block(file.levels[name], KNOWN[name])
                 truth = parts[leaves[name][other]]
-                said = truth
+                said: object = truth
                 if other in file.rows:
                     said = told(file, other, name, KNOWN[name])
                 versions.setdefault((name, tuple(parts)), said)
@@ -156,14 +158,14 @@ def censuses(draw: st.DrawFn) -> tuple[dict[str, list[int]], list[ShownFile]]:
     files = []
     for place in range(draw(st.integers(1, 3))):
         rows = draw(st.lists(st.integers(0, size - 1), unique=True, max_size=size))
-        names = draw(st.lists(st.sampled_from(list(leaves)), unique=True, max_size=3))
+        names: list[str] = draw(st.lists(st.sampled_from(list(leaves)), unique=True, max_size=3))
         levels = {name: draw(st.sampled_from(LEVELS)) for name in names}
-        changed = {}
-        if names and draw(st.booleans()):
+        changed: dict[str, list[int]] = {}
+        if draw(st.booleans()) and names:
             level = levels[names[0]]
             codes_of = st.integers(0, len(level.codes) - 1)
             changed[names[0]] = [draw(codes_of) for _ in rows]
-        files.append(shown(leaves, rows, levels, name=f"file {place}", **changed))
+        files.append(shown(leaves, rows, levels, name=f"file {place}", values=changed))
     return leaves, files
 
 
@@ -206,7 +208,7 @@ def test_an_extract_of_fewer_variables_adds_nothing(
     kept = data.draw(st.lists(st.sampled_from([*whole.levels, ""]), unique=True))
     levels = {name: level for name, level in whole.levels.items() if name in kept}
     values = {name: whole.values[name].tolist() for name in levels}
-    extract = shown(leaves, whole.rows.tolist(), levels, name="extract", **values)
+    extract = shown(leaves, whole.rows.tolist(), levels, name="extract", values=values)
     risk = together(leaves, [*files, extract])
     assert risk.adds == pytest.approx(0.0, abs=1e-9)
     assert not risk.exceeded
@@ -273,7 +275,7 @@ def test_what_one_file_blanks_another_one_tells() -> None:
     blank = Level("blank", (*SINGLE.codes, Code("?", kind=CodeKind.NOT_STATED)), SINGLE.group)
     leaves = {"age": [0, 1, 1, 2], "work": [0, 0, 2, 2], "hidden": [0, 1, 2, 3]}
     # The age of person 0 is blanked; by the hidden variable alone both records still meet.
-    hiding = shown(leaves, range(4), {"age": blank, "hidden": SINGLE}, age=[4, 1, 1, 2])
+    hiding = shown(leaves, range(4), {"age": blank, "hidden": SINGLE}, values={"age": [4, 1, 1, 2]})
     telling = shown(leaves, range(4), {"age": SINGLE, "hidden": SINGLE})
     risk = together(leaves, [hiding, telling], MissingValues.ADJUST)
     assert risk.pairs[0].linked == 4

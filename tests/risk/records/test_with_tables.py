@@ -154,7 +154,10 @@ def test_areas_are_left_that_have_room_for_the_whole_household(
     possible = PossibleAreas(len(cells), areas)
     possible.leave(room, np.array(cells))
     possible.share(households)
-    alone = [set(np.flatnonzero(room[cell])) if cell >= 0 else set(range(areas)) for cell in cells]
+    alone: list[set[int]] = [
+        set(np.flatnonzero(room[cell]).tolist()) if cell >= 0 else set(range(areas))
+        for cell in cells
+    ]
     for at, only in enumerate(possible.only().tolist()):
         left = alone[at]
         if households[at] >= 0:

@@ -14,12 +14,13 @@ from sdcensus.microdata.method import FactTable
 from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.published.table import Table
 from sdcensus.model.spec.table_spec import TableSpec
-from sdcensus.session.census.census import open_census
+from sdcensus.session.census.census import Census, open_census
 from sdcensus.session.release.assess.cumulation import Cumulation, cumulation
 from sdcensus.session.release.release import Release
 from sdcensus.store.census_store import CensusStore
 from sdcensus.store.registry import Registry
 from sdcensus.testing.island import SECRET
+from tests.microdata.settlement import dense
 from tests.session.release.town import BANDS, H, P, document, opened, records_of, town
 
 PRAM = '\n[[treatment]]\nmethod = "pram variables=sex stay=0.8"\n'
@@ -32,13 +33,17 @@ def place(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def counts_of(census: Census, spec: TableSpec) -> npt.NDArray[np.int64]:
+    return np.asarray(dense(census.tabulate(spec)).count)
+
+
 def publish(
     place: Path, by: Sequence[str], most: int = 0, *, line: str = "", of: str = "persons"
 ) -> Table:
     """Put a table with changes up to some number into the registry; empty cells stay 0."""
     census = open_census(place / "census.store")
-    spec = census.spec(by, of=of)
-    counts = np.asarray(census.tabulate(spec).count)
+    spec = TableSpec.build(census.schema, by, of=of)
+    counts = counts_of(census, spec)
     noise = np.random.default_rng(1).integers(-most, most + 1, counts.shape)
     published = np.where(counts > 0, np.maximum(counts + noise, 0), 0)
     folder = place / "office" / "registry"
@@ -73,15 +78,18 @@ def possible_areas(
 ) -> list[set[int]]:
     """For each person the areas in which no table is empty for anybody of the household."""
     home = store.household_rows(P)[slice(None)]
+    leaves = {
+        variable.name: store.column(P, variable)[slice(None)] for variable in store.schema.variables
+    }
 
     def own(row: int) -> set[int]:
         areas = set(range(len(tables[0].spec.axis("area").levels[0].codes)))
         for table in tables:
-            cell: list[object] = []
-            for axis in table.spec.axes:
-                leaf = int(store.column(P, store.schema.variable(axis.variable.name))[row])
-                cell.append(slice(None) if axis.variable.name == "area" else leaf)
-            areas &= set(np.flatnonzero(np.asarray(table.published)[tuple(cell)]).tolist())
+            names = [axis.variable.name for axis in table.spec.axes]
+            by_area = np.moveaxis(table.published, names.index("area"), -1)
+            for name in (name for name in names if name != "area"):
+                by_area = by_area[int(leaves[name][row])]
+            areas &= set(np.flatnonzero(by_area).tolist())
         return areas
 
     kept = set(rows.tolist())
@@ -138,10 +146,9 @@ def test_a_file_that_tells_the_area_has_none_to_give_away(place: Path) -> None:
         rows = records.sample.rows[entity]
         store, cells = records.store, set()
         names = [axis.variable.name for axis in published.spec.axes]
+        columns = [store.column(entity, store.schema.variable(name))[slice(None)] for name in names]
         for row in rows.tolist():
-            first, second = (
-                int(store.column(entity, store.schema.variable(name))[row]) for name in names
-            )
+            first, second = (int(column[row]) for column in columns)
             sizes = published.spec.shape
             cells |= {(a, b) for a in (first, sizes[0] - 1) for b in (second, sizes[1] - 1)}
         assert reached["-".join(names)] == len(cells)
@@ -174,7 +181,7 @@ def test_what_cannot_be_used_is_counted_and_no_registry_is_made(place: Path) -> 
     census = open_census(place / "census.store")
     universe = TableSpec.build(census.schema, ["sex"], universe="area == 1")
     registry = Registry.open(place / "office" / "registry")
-    registry.add(Table(universe, np.asarray(census.tabulate(universe).count)), name="north")
+    registry.add(Table(universe, counts_of(census, universe)), name="north")
     result = held(place, {**SMALL, "design": 'drop = ["trade"]'})
     # The trade is not told, so only totals of it are reached; who lives in the north neither.
     assert [row[0] for row in facts(result, "tables").rows] == ["area-trade", "together"]
