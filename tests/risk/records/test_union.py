@@ -37,8 +37,7 @@ def shown(
     place, changed = np.array(sorted(rows), dtype=np.int64), values or {}
     told = {
         name: np.array(
-            (values or {}).get(name, [level.group[leaves[name][row]] for row in place]),
-            dtype=np.int64,
+            changed.get(name, [level.group[leaves[name][row]] for row in place]), dtype=np.int64
         )
         for name, level in levels.items()
     }

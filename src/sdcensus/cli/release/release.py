@@ -123,7 +123,8 @@ def make(
     """Make the file of a design with codebook, DDI, lists and terms; all of it, or nothing.
 
     It is refused if categories are too small, or if its risk, alone or together with files that
-    are out, is above what its class of users accepts.
+    are out, is above what its class of users accepts; or if files or tables are out that were made
+    from other records.
     """
     from sdcensus.model.schema.variable import Entity
     from sdcensus.session.release.release import Release
@@ -196,7 +197,11 @@ def register(
     language: SpokenLanguage = None,
     quiet: Quiet = False,
 ) -> None:
-    """Register a file that goes out: from then on it counts for every further file."""
+    """Register a file that goes out: from then on it counts for every further file.
+
+    It is refused if another file of the census was registered since this one was made: make it
+    again, so that both are measured together.
+    """
     from sdcensus.session.release.make.registering import register_file
 
     output = Output(quiet=quiet)
