@@ -7,7 +7,7 @@ an area where the published tables leave room for it.
 
 from __future__ import annotations
 
-import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.kernels.uniques.numbering import refined
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.inference.intervals import shuttle
 from sdcensus.model.spec.axis import TOTAL, Axis
@@ -88,26 +87,30 @@ def counted_cells(spec: TableSpec, columns: Sequence[Integers], places: Sequence
         columns: For each axis the code of each record.
         places: For each axis what ``told_places`` says of these codes.
     """
-    counts = np.zeros(spec.cells, dtype=np.int64)
-    if not columns:
-        return counts.reshape(spec.shape)
-    numbers, count = np.zeros(columns[0].size, dtype=np.int64), 1
-    for column, lines in zip(columns, places, strict=True):
-        step = refined(numbers, count, np.asarray(column, dtype=np.int64), lines.shape[1])
-        numbers, count = step.numbers, step.count
-    # Each combination of codes once: there are far fewer of them than records.
-    records = np.bincount(numbers, minlength=count)
-    first = np.zeros(count, dtype=np.int64)
-    first[numbers[::-1]] = np.arange(numbers.size)[::-1]
-    codes = [column[first] for column in columns]
-    for blocks in itertools.product(*(range(lines.shape[0]) for lines in places)):
-        cells, inside = np.zeros(count, dtype=np.int64), records > 0
-        for block, lines, own, size in zip(blocks, places, codes, spec.shape, strict=True):
-            position = lines[block][own]
-            inside &= position >= 0
-            cells = cells * size + np.maximum(position, 0)
-        np.add.at(counts, cells[inside], records[inside])
-    return counts.reshape(spec.shape)
+    # Codes that stand at the same positions of all levels are one; the base of an axis has few.
+    alike = [np.unique(lines, axis=1, return_inverse=True) for lines in places]
+    shape = tuple(positions.shape[1] for positions, _ in alike)
+    size = columns[0].size if columns else 0
+    cells = np.zeros(size, dtype=np.int64)
+    for column, (positions, which) in zip(columns, alike, strict=True):
+        cells = cells * positions.shape[1] + which.reshape(-1)[column]
+    counts = np.bincount(cells, minlength=math.prod(shape)).reshape(shape)
+    for at, (positions, _) in enumerate(alike):
+        counts = _spread(counts, at, positions, spec.shape[at])
+    return counts
+
+
+def _spread(counts: Int64, at: int, positions: Int64, size: int) -> Int64:
+    """Add up counts along an axis: each line of positions is a level of the table."""
+    before = np.moveaxis(counts, at, 0)
+    after = np.zeros((size, *before.shape[1:]), dtype=np.int64)
+    for line in positions:
+        order = np.argsort(line, kind="stable")
+        order = order[line[order] >= 0]
+        if order.size:
+            places, starts = np.unique(line[order], return_index=True)
+            after[places] += np.add.reduceat(before[order], starts, axis=0)
+    return np.moveaxis(after, 0, at)
 
 
 def narrowed_table(

@@ -6,6 +6,7 @@ It is measured on the tables themselves, since neither the registry nor the lock
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,6 +48,8 @@ Mask = npt.NDArray[np.bool_]
 
 #: Tables with more cells are not looked at.
 MOST_CELLS = 5_000_000
+#: So many cells are kept in memory.
+MOST_KEPT = 40_000_000
 #: Areas are not looked for where they take more bits: half a gigabyte.
 MOST_BITS = 1 << 32
 #: So many tables are listed, those with most cells that become exact first.
@@ -150,6 +153,8 @@ def _is_usable(entry: RegistryEntry, store: CensusStore, records: FileRecords) -
     spec = entry.spec
     if not entry.has_values or entry.sparse or not 0 < spec.cells <= MOST_CELLS:
         return False
+    if math.prod(size + 1 for size in spec.base_shape) > 4 * MOST_CELLS:
+        return False
     if spec.measure is not Measure.COUNT or spec.of not in records.sample.rows or not spec.axes:
         return False
     known = {variable.name: variable for variable in store.schema.usable(spec.of)}
@@ -184,14 +189,20 @@ class _Tables(Confidential):
             if entity in records.sample.rows
         }
         self._leaves: dict[tuple[Entity, str], Integers] = {}
+        self._kept: dict[str, Table] = {}
         self._knowledge = dict(self._known())
 
     def __repr__(self) -> str:
         return "<_Tables: confidential>"
 
     def _table(self, entry: RegistryEntry) -> Table:
+        """The values of a table, which are read once as long as all of them fit in memory."""
+        if entry.id in self._kept:
+            return self._kept[entry.id]
         table = self._registry.table(entry).dense
         assert table is not None  # sparse ones are not usable
+        if sum(kept.spec.cells for kept in self._kept.values()) + table.spec.cells <= MOST_KEPT:
+            self._kept[entry.id] = table
         return table
 
     # ------------------------------------------------------------------ how much was changed
@@ -287,9 +298,9 @@ class _Tables(Confidential):
         axis = entries[0].spec.axis(name)
         number = next(at for at, block in enumerate(axis.blocks) if block.level == level)
         block, column = axis.blocks[number], persons.column(axis.variable)
-        told = persons.places(axis)[number]
+        position = persons.places(axis)[number]
         leaf = column.groups >= 0
-        if (told[np.unique(column.groups[leaf])] >= 0).all() and block.size > 1:
+        if (position[np.unique(column.groups[leaf])] >= 0).all() and block.size > 1:
             return None
         if block.size < 2 or persons.rows.size * block.size > MOST_BITS:
             return None
