@@ -21,6 +21,8 @@ from sdcensus.model.text import Text
 
 Integers = npt.NDArray[Any]
 UInt64 = npt.NDArray[np.uint64]
+#: What rows say: anything that can be compared, or numbers that stand for it.
+Rows = Sequence[Hashable] | npt.NDArray[Any]
 
 #: So many pairs of records have to be compared before anybody is named.
 _FEWEST_PAIRS = 64
@@ -81,8 +83,8 @@ def _words(text: Text) -> list[list[str]]:
 
 
 def holder_of(
-    rows: Sequence[Hashable],
-    candidates: Mapping[str, Sequence[Hashable]],
+    rows: Rows,
+    candidates: Mapping[str, Rows],
     groups: Sequence[Integers] = (),
 ) -> str | None:
     """The holder whose copy has this order; ``None`` if none has, as after sorting.
@@ -128,7 +130,7 @@ def _standing_out(shares: Mapping[str, float]) -> str | None:
     return agreeing[0] if len(agreeing) == 1 else None
 
 
-def _numbered(rows: Sequence[Hashable], numbers: dict[Hashable, int]) -> Integers:
+def _numbered(rows: Rows, numbers: dict[Hashable, int]) -> Integers:
     """A small number for what each row says."""
     if isinstance(rows, np.ndarray):
         return rows

@@ -43,7 +43,7 @@ class GivenCopy(Confidential):
         folder: Where it stands.
         holding: The licence.
         event: What the register says about it.
-        settled: Whether it was made by a run that was killed, and is now in its place.
+        settled: Whether it was recorded before, by this command or by one that was killed.
     """
 
     folder: Path

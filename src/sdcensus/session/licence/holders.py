@@ -39,11 +39,13 @@ from sdcensus.session.release.opened import OpenRelease
 
 Integers = npt.NDArray[Any]
 
-#: A column is compared if so many of its fields say something that the file can say.
-_KNOWN_FIELDS = 0.5
+#: Columns are compared of which so many fields say something that the file can say; if there is no
+#: such column, those with fewer.
+_KNOWN_FIELDS = (0.95, 0.5)
 #: A file is this one if so many of its rows stand in it.
 _KNOWN_ROWS = 0.5
 _UNKNOWN = -1
+_LARGEST = 1 << 62
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 #: The order of the file that was registered, which is nobody's copy.
 _OWN = ""
@@ -183,11 +185,7 @@ class _Comparison:
         columns = {
             name: reading.read(self._texts[name]) for name, reading in self._readings.items()
         }
-        self._kept = {
-            name: values
-            for name, values in columns.items()
-            if values.size and np.count_nonzero(values != _UNKNOWN) >= _KNOWN_FIELDS * values.size
-        }
+        self._kept = _readable(columns)
         self.names = tuple(self._kept)
         self.rows = _mixed(list(self._kept.values()))
         self._groups = tuple(self._kept.values())
@@ -200,10 +198,10 @@ class _Comparison:
         """Whose order it is: that of the rows, or that of numbers which nobody took away."""
         numbers = self._numbers()
         if numbers is not None:
-            named = holder_of(self.rows[numbers], orders)  # type: ignore[arg-type]
+            named = holder_of(self.rows[numbers], orders)
             if named is not None:
                 return named
-        return holder_of(self.rows, orders, self._groups)  # type: ignore[arg-type]
+        return holder_of(self.rows, orders, self._groups)
 
     def _numbers(self) -> Integers | None:
         """The order in which units are numbered, the household before the person."""
@@ -214,6 +212,20 @@ class _Comparison:
         ]
         keys = [_amounts(self._texts[name], 0) for name in columns]
         return np.lexsort(keys) if keys else None
+
+
+def _readable(columns: Mapping[str, Integers]) -> dict[str, Integers]:
+    """The columns whose fields are known; those of another coding would hide what others say."""
+    shares = {
+        name: np.count_nonzero(values != _UNKNOWN) / values.size
+        for name, values in columns.items()
+        if values.size
+    }
+    for least in _KNOWN_FIELDS:
+        kept = {name: columns[name] for name, share in shares.items() if share >= least}
+        if kept:
+            return kept
+    return {}
 
 
 def _comparison(
@@ -273,14 +285,11 @@ class _Reading:
             return _amounts(texts, self._column.decimals)
         coded = pc.dictionary_encode(pc.fill_null(texts, ""))
         places = [self._words.get(_plain(word), _UNKNOWN) for word in coded.dictionary.to_pylist()]
-        return np.array(places, dtype=np.int64)[coded.indices.to_numpy()]
+        return _spread(places, coded)
 
     def own(self, column: ReleaseColumn) -> Integers:
         """What a copy says, in the same numbers."""
-        if column.codes:
-            values = self._same[column.values]
-        else:
-            values = column.values.astype(np.int64)
+        values = self._same[column.values] if column.codes else column.values.astype(np.int64)
         if column.absent is None:
             return values
         return np.where(column.absent, self._words.get("", _UNKNOWN), values)
@@ -290,15 +299,22 @@ def _amounts(texts: pa.Array, decimals: int) -> Integers:
     """Numbers as whole numbers of their last digit; those that are none are unknown."""
     coded = pc.dictionary_encode(pc.fill_null(texts, ""))
     places = [_whole(word, decimals) for word in coded.dictionary.to_pylist()]
-    return np.array(places, dtype=np.int64)[coded.indices.to_numpy()]
+    return _spread(places, coded)
+
+
+def _spread(places: list[int], coded: Any) -> Integers:
+    """What stands for each different text, for each row."""
+    at: Integers = coded.indices.to_numpy()
+    return np.array(places, dtype=np.int64)[at]
 
 
 def _whole(word: str, decimals: int) -> int:
     try:
         number = Decimal(word.strip().replace(",", "."))
-        return int(round(number.scaleb(decimals)))
+        whole = round(number.scaleb(decimals))
     except (InvalidOperation, ValueError, OverflowError):
         return _UNKNOWN
+    return whole if abs(whole) < _LARGEST else _UNKNOWN
 
 
 def _plain(word: str) -> str:

@@ -191,7 +191,7 @@ class LicenceRegister(Confidential):
             SpecError: It would expire before it begins.
         """
         who, day = _name(signed_by, "who signed"), day_or_today(date)
-        until = iso_day(expires) or _later(day, USUAL_DAYS)
+        until = iso_day(expires) or usual_end(day)
         if until <= day:
             raise SpecError(f"A licence from {day} cannot expire on {until}.")
         _, place, digest = _looked_at(Path(document)) if document is not None else ("", "", "")
@@ -395,8 +395,10 @@ def day_or_today(text: str) -> str:
     return iso_day(text) or datetime.datetime.now().astimezone().date().isoformat()
 
 
-def _later(day: str, days: int) -> str:
-    return (datetime.date.fromisoformat(day) + datetime.timedelta(days=days)).isoformat()
+def usual_end(day: str) -> str:
+    """The last day of a licence from a day on where nothing else is said."""
+    begins = datetime.date.fromisoformat(day)
+    return (begins + datetime.timedelta(days=USUAL_DAYS)).isoformat()
 
 
 def _looked_at(path: Path) -> tuple[str, str, str]:
