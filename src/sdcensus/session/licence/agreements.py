@@ -74,7 +74,7 @@ def write_agreement(
         abstract=applied.abstract,
         begins=begins,
         ends=ends,
-        file=file,
+        file=f"{file} ({VERSION})",
         for_office=shown_name(for_office),
     )
     page = agreement(fields, language or "en", template=_template(template))

@@ -46,6 +46,8 @@ from sdcensus.store.licences import read_licences, write_licences
 USUAL_DAYS = 2 * 365
 #: How many days ahead reminders look.
 AHEAD = 60
+#: For how many seconds to wait for somebody who records something else.
+_PATIENCE = 20.0
 
 
 class LicenceRegister(Confidential):
@@ -364,7 +366,7 @@ class LicenceRegister(Confidential):
         self, events: Callable[[dict[str, Holding]], list[Event]], number: str = ""
     ) -> Holding:
         """Add events that follow from what is known, while nobody else does."""
-        with taken(self.office):
+        with taken(self.office, _PATIENCE):
             before = read_licences(self.office)
             added = events(holdings(before))
             after = (*before, *added)
