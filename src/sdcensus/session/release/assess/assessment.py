@@ -41,6 +41,7 @@ from sdcensus.session.release.assess.verdict import Alternative, judged_step, ve
 from sdcensus.session.release.designed import DesignedRecords, designed
 from sdcensus.session.release.opened import OpenRelease
 from sdcensus.session.release.utility.measurement import measured_utility
+from sdcensus.session.release.utility.stations import CensusStation
 
 #: SUDA and models look at every record several times: of larger files they are left out.
 MOST_SEARCHED = 2_000_000
@@ -77,9 +78,12 @@ def assess(
         check_new_folder(out)
         require_assessment_libraries()
     results = []
+    census = CensusStation(opened.store, opened.plan)
     for design in opened.designs():
+        # Only what was measured is kept: the records of one design at a time.
         told = designed(opened, design, progress)
-        results.append(assessed_design(opened, told, progress=progress).result)
+        results.append(assessed_design(opened, told, census=census, progress=progress).result)
+        del told
     assessment = assessment_of(opened, results)
     if out is not None:
         write_assessment(assessment, out, language, progress=progress)
@@ -109,9 +113,20 @@ def assessment_of(opened: OpenRelease, results: Sequence[DesignResult]) -> Relea
 
 
 def assessed_design(
-    opened: OpenRelease, told: DesignedRecords, *, progress: Progress = no_progress
+    opened: OpenRelease,
+    told: DesignedRecords,
+    *,
+    census: CensusStation | None = None,
+    progress: Progress = no_progress,
 ) -> AssessedDesign:
-    """Measure everything about one design."""
+    """Measure everything about one design.
+
+    Args:
+        opened: The plan, the census and the secret.
+        told: The records of the design.
+        census: The columns of the census where they serve several designs.
+        progress: Told how far it is.
+    """
     plan, records = opened.plan, told.records
     rules, rows = plan.risk, records.sample.rows[Entity.PERSON]
     ladders = Ladders(records, rules)
@@ -139,7 +154,7 @@ def assessed_design(
         model = sample_only_facts(
             records, ladders, plan, opened.draws(Purpose.SAMPLE), truth, progress
         )
-    utility = measured_utility(opened.store, records, plan, progress=progress)
+    utility = measured_utility(opened.store, records, plan, census=census, progress=progress)
     given = give_aways(told.store, records.design)
     design = records.design.design
     households = records.sample.rows.get(Entity.HOUSEHOLD)
