@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sdcensus.kernels.uniques.numbering import compressed, counted
 from sdcensus.microdata.method import Fact, FactTable
 from sdcensus.microdata.release.areas import NO_AREA, HiddenLevel, hidden_levels, leaves_of
 from sdcensus.model.release.file_variable import FileDesign, FileVariable
@@ -58,7 +59,9 @@ def _lines(
     codes = variable.level.group_array[column]
     placed = leaves != NO_AREA
     size = hidden[0].part.size
-    pairs, counts = np.unique(codes[placed] * size + leaves[placed], return_counts=True)
+    numbers = codes[placed] * size + leaves[placed]
+    places, pairs = compressed(numbers, len(variable.level.codes) * size - 1)
+    counts = counted(places, pairs.size)
     code, leaf = pairs // size, pairs % size
     lines: dict[int, tuple[Fact, ...]] = {}
     for level in hidden:

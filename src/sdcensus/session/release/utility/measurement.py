@@ -101,14 +101,15 @@ def as_counted(store: CensusStore, records: FileRecords) -> FileRecords:
     Units are found by the digest of their identity, which changed stores keep.
     """
     if store is records.store:
-        return records_of(store, records.design, records.sample)
+        return records_of(store, records.design, records.sample, warned=False)
     rows = {}
     for entity, taken in records.sample.rows.items():
         digests = store.digests(entity)
         order = np.argsort(digests, kind="stable")
         wanted = records.store.digests(entity)[taken]
         rows[entity] = order[np.searchsorted(digests[order], wanted)].astype(np.int64)
-    return records_of(store, records.design, replace(records.sample, rows=rows))
+    sample = replace(records.sample, rows=rows)
+    return records_of(store, records.design, sample, warned=False)
 
 
 _MEASURED = (
@@ -265,12 +266,7 @@ class _Work:
             codes = (station.codes(first, entity), station.codes(second, entity))
             return PairColumns(*codes, sizes, weights)
 
-        finest = PairColumns(
-            self.census.leaves(first, entity),
-            self.census.leaves(second, entity),
-            (len(first.source.codes), len(second.source.codes)),
-            self.census.own_weights(entity),
-        ).table()
+        finest = self.census.finest_table(first, second, entity)
         recoded: npt.NDArray[np.float64] | None
         if finest is None:
             recoded = columns(self.census, self.census.own_weights(entity)).table()

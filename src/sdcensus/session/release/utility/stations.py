@@ -19,10 +19,14 @@ from sdcensus.model.schema.encoding import NO_VALUE
 from sdcensus.model.schema.variable import Entity
 from sdcensus.session.release.columns import told_codes
 from sdcensus.store.census_store import CensusStore
+from sdcensus.utility.records.pairs import PairColumns
 from sdcensus.utility.records.sampling_error import Clusters
 
 Integers = npt.NDArray[Any]
 Float64 = npt.NDArray[np.float64]
+
+#: Two-way tables with more cells are counted anew for each design.
+MOST_KEPT = 20_000
 
 
 class Station(Confidential, ABC):
@@ -139,6 +143,25 @@ class CensusStation(Station):
 
         column: Integers = self._keep(("leaves", variable.source.name, entity.value), leaves)
         return column
+
+    def finest_table(
+        self, first: FileVariable, second: FileVariable, entity: Entity
+    ) -> Float64 | None:
+        """The two-way table with the census' own codes; ``None`` where it would be too large.
+
+        Small ones are kept: they serve all designs.
+        """
+        sizes = (len(first.source.codes), len(second.source.codes))
+
+        def table() -> Float64 | None:
+            codes = (self.leaves(first, entity), self.leaves(second, entity))
+            return PairColumns(*codes, sizes, self.own_weights(entity)).table()
+
+        if sizes[0] * sizes[1] > MOST_KEPT:
+            return table()
+        names = ("table", first.source.name, second.source.name, entity.value)
+        kept: Float64 | None = self._keep(names, table)
+        return kept
 
     def _own_codes(self, variable: FileVariable) -> Integers:
         return told_codes(self._store, variable.entity, variable)
