@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sdcensus.errors import Sentence
 from sdcensus.microdata.method import FactTable
-from sdcensus.microdata.release.give_aways import give_aways
+from sdcensus.microdata.release.give_aways import GIVE_AWAYS
 from sdcensus.microdata.release.groupings import small_categories
 from sdcensus.microdata.release.words import recode_words
 from sdcensus.model.confidential import Confidential
@@ -42,7 +42,12 @@ from sdcensus.session.release.assess.measures import (
     special_of,
 )
 from sdcensus.session.release.assess.proposal import write_proposal
-from sdcensus.session.release.assess.verdict import Alternative, judged_step, verdicts
+from sdcensus.session.release.assess.verdict import (
+    Alternative,
+    judged_step,
+    until_accepted,
+    verdicts,
+)
 from sdcensus.session.release.designed import DesignedRecords, designed
 from sdcensus.session.release.opened import OpenRelease
 from sdcensus.session.release.utility.measurement import measured_utility
@@ -147,7 +152,8 @@ def assessed_design(
     judge = partial(verdicts, judged, composition, plan.acceptance, population, fraction=fraction)
     measures = judge()
     if judged is not None and _fails(measures):
-        tried = tuple(ladders.alternatives(judged.step, rules.missing, progress))
+        alternatives = ladders.alternatives(judged.step, rules.missing, progress)
+        tried = tuple(until_accepted(alternatives, plan.acceptance, population))
         measures = judge(alternatives=tried)
     together = cumulation(plan, opened.store, records, progress)
     searched = rows.size <= MOST_SEARCHED
@@ -161,7 +167,8 @@ def assessed_design(
         )
     amounts = amount_risks(records, rules.k)
     utility = measured_utility(opened.store, records, plan, census=census, progress=progress)
-    given = give_aways(told.store, records.design)
+    given = tuple(facts for facts in records.facts if facts.name == GIVE_AWAYS)
+    others = (facts for facts in records.facts if facts.name != GIVE_AWAYS)
     design = records.design.design
     households = records.sample.rows.get(Entity.HOUSEHOLD)
     result = DesignResult(
@@ -181,9 +188,9 @@ def assessed_design(
         sample_only=() if model is None else (model,),
         cumulation=together.facts,
         groupings=tuple(_groupings(opened, told)),
-        giveaways=() if given is None else (given,),
+        giveaways=given,
         utility=utility.facts,
-        further=(*amount_facts(amounts, plan), *records.sample.facts, *records.facts),
+        further=(*amount_facts(amounts, plan), *records.sample.facts, *others),
         refusals=(*amount_refusals(amounts, plan), *together.refusals),
         notes=(*together.notes, *records.sample.notes, *records.notes),
     )

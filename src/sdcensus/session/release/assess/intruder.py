@@ -86,10 +86,10 @@ def simulate_intruder(
         number = release_counter(name)
         outside = key.level.group_array[people.leaves_then(key.source)[covered]]
         wrong = people.happens(external_errors[name], _OUTSIDE, number, of=covered)
-        words = people.words(_OUTSIDE_TO, number, of=covered)
+        words = people.words(_OUTSIDE_TO, number, of=covered[wrong])
         external.append(with_errors(outside, size, wrong, words, counts))
         wrong = people.happens(file_errors[name], _FILE, number, of=file_rows)
-        words = people.words(_FILE_TO, number, of=file_rows)
+        words = people.words(_FILE_TO, number, of=file_rows[wrong])
         wrong_file.append(with_errors(ours, size, wrong, words, counts))
     progress("linking both files", 0.6)
     links = linked(wrong_file, external, disagreeing=rules.disagreeing)
@@ -290,7 +290,8 @@ class _People:
         counts = np.bincount(leaves, minlength=size).astype(np.int64)
         counts[[code.is_missing for code in variable.codes]] = 0
         moved = self.happens(share, _MOVED, number)
-        return with_errors(leaves, size, moved, self.words(_MOVED_TO, number), counts)
+        words = self.words(_MOVED_TO, number, of=np.flatnonzero(moved))
+        return with_errors(leaves, size, moved, words, counts)
 
     def _younger(self, variable: Variable, leaves: Integers) -> Integers:
         """Ages of some years ago; of a range of ages each is as likely. Nobody is below 0."""
