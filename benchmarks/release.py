@@ -48,14 +48,25 @@ recode = {{ age = "five_year" }}
 name = "larger"
 households = 0.20
 drop = ["ed@parish"]
-recode = {{ age = "0,5,...,75+", occupation = "skill", birthplace = "origin",
-           industry = "sector", citizenship = "origin", education = "broad" }}
+[design.recode]
+age = "0,5,...,75+"
+occupation = "skill"
+birthplace = "origin"
+industry = "sector"
+citizenship = "origin"
+education = "broad"
 
 [[design]]
 name = "with-areas"
 households = 0.05
-recode = {{ age = "0,10,...,70+", occupation = "skill", birthplace = "origin",
-           industry = "sector", citizenship = "origin", education = "broad", religion = "faith" }}
+[design.recode]
+age = "0,10,...,70+"
+occupation = "skill"
+birthplace = "origin"
+industry = "sector"
+citizenship = "origin"
+education = "broad"
+religion = "faith"
 
 [make]
 design = "five-years"
