@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 
 from sdcensus.errors import Refused, SpecError, unknown
+from sdcensus.microdata.method import FactTable
+from sdcensus.microdata.release.give_aways import GIVE_AWAYS, of_variables
 from sdcensus.microdata.release.records import NO_HOLDER, FileRecords, Sample
 from sdcensus.model.release.file_variable import RemovalReason, RemovedVariable
 from sdcensus.model.release.plan import Extract, ReleasePlan
@@ -64,8 +67,17 @@ def _part(records: FileRecords, extract: Extract) -> FileRecords:
         design=smaller,
         codes={name: codes for name, codes in records.codes.items() if name in wanted},
         amounts={name: amounts for name, amounts in records.amounts.items() if name in wanted},
+        facts=tuple(_facts(records, wanted)),
     )
     return _of_universe(records, extract) if extract.where else records
+
+
+def _facts(records: FileRecords, wanted: set[str]) -> Iterator[FactTable]:
+    """What treatments tell, and what the variables of the extract give away."""
+    for facts in records.facts:
+        kept = of_variables(facts, wanted) if facts.name == GIVE_AWAYS else facts
+        if kept is not None:
+            yield kept
 
 
 def _of_universe(records: FileRecords, extract: Extract) -> FileRecords:
