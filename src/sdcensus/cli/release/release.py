@@ -141,6 +141,9 @@ def make(
             replace=replace,
             language=language,
             progress=stages,
+            before_writing=lambda shortening: output.note(
+                in_language(shortening.message, language)
+            ),
         )
     sizes = {table.entity: table.rows for table in made.file.tables}
     persons = number_text(sizes[Entity.PERSON], language)
@@ -152,8 +155,8 @@ def make(
         output.say(
             speak("release.say.made_persons", language, name=made.file.name, persons=persons)
         )
-    for shortening in made.shortened:
-        output.note(in_language(shortening.message, language))
+    for note in made.result.notes:
+        output.note(in_language(note, language))
     output.say(speak("release.say.folder", language, folder=str(made.folder)))
     output.say(speak("release.say.office", language, folder=str(made.office)))
     output.say(speak("release.say.not_registered", language))
@@ -295,3 +298,5 @@ def _show(design: DesignResult, output: Output, language: str | None) -> None:
     output.show(table)
     for refusal in design.refusals:
         output.say(in_language(refusal, language))
+    for note in design.notes:
+        output.note(in_language(note, language))

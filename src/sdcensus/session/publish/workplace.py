@@ -298,6 +298,7 @@ class Workplace:
             ) from None
         with suppress(OSError):
             self.notes.rmdir()
+            self.own.rmdir()  # only if nothing was ever kept there
 
 
 def read_json(path: Path) -> dict[str, Any]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
+from sdcensus.formats.microdata.shortening import Shortening
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.release.plan import ReleasePlan
@@ -82,8 +84,11 @@ class Release(Confidential):
         replace: bool = False,
         language: str | None = None,
         progress: Progress = no_progress,
+        before_writing: Callable[[Shortening], None] = lambda _: None,
     ) -> MadeFile:
         """Make the file of a design, with its papers.
+
+        ``before_writing`` is told each name and label that a format cannot hold as it is.
 
         Raises:
             Refused: Its risk is above what its class accepts, and nobody accepts it by name.
@@ -98,6 +103,7 @@ class Release(Confidential):
             replace=replace,
             language=language,
             progress=progress,
+            before_writing=before_writing,
         )
 
     def check(self, folder: str | Path, *, progress: Progress = no_progress) -> FileCheck:

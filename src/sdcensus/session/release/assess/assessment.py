@@ -33,7 +33,7 @@ from sdcensus.session.release.assess.amounts import (
     amount_risks,
 )
 from sdcensus.session.release.assess.cumulation import Cumulation, cumulation
-from sdcensus.session.release.assess.intruder import intruder_row, simulate_intruder
+from sdcensus.session.release.assess.intruder import finds_keys, intruder_row, simulate_intruder
 from sdcensus.session.release.assess.ladders import Ladders, variable_text
 from sdcensus.session.release.assess.measures import (
     composition_of,
@@ -192,9 +192,16 @@ def assessed_design(
         utility=utility.facts,
         further=(*amount_facts(amounts, plan), *records.sample.facts, *others),
         refusals=(*amount_refusals(amounts, plan), *together.refusals),
-        notes=(*together.notes, *records.sample.notes, *records.notes),
+        notes=(*_given(given), *together.notes, *records.sample.notes, *records.notes),
     )
     return AssessedDesign(told=told, result=result, together=together)
+
+
+def _given(table: FactTable | None) -> Iterator[Sentence]:
+    """That categories of the file tell areas that it does not."""
+    if table is not None:
+        variables = ", ".join(dict.fromkeys(str(row[0]) for row in table.rows))
+        yield sentence("release_sample.give_aways.found", n=len(table.rows), variables=variables)
 
 
 def _fails(measures: Sequence[MeasureVerdict]) -> bool:
@@ -225,7 +232,7 @@ def _intruders(
     for rules in named:
         if rules.designs and told.design.design.name not in rules.designs:
             continue
-        if not rules.keys and not told.design.ladder:
+        if not finds_keys(told.design, rules):
             continue
         matches = simulate_intruder(opened.store, told.records, rules, draws, progress=progress)
         yield intruder_row(matches)

@@ -108,9 +108,11 @@ def _known(plan: ReleasePlan, store: CensusStore) -> list[str]:
 
 def _other_line(entry: RegisteredFile, store: CensusStore) -> tuple[Sentence, ...]:
     """Files of several lines of records: what differs between them tells what was changed."""
-    if entry.lineage == line_of(store):
-        return ()
-    return (sentence("release.together.other_line", name=entry.name),)
+    if entry.lineage != line_of(store):
+        return (sentence("release.together.other_line", name=entry.name),)
+    if entry.data_version != store.manifest.data_version:
+        return (sentence("release.together.other_version", name=entry.name),)
+    return ()
 
 
 def line_of(store: CensusStore) -> str:

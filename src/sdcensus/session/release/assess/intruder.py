@@ -154,17 +154,30 @@ def intruder_row(matches: IntruderMatches) -> IntruderRow:
     )
 
 
+def finds_keys(design: FileDesign, rules: IntruderRules) -> bool:
+    """Whether an intruder has something to compare; an extract may leave everything of it out."""
+    if not rules.keys and not design.ladder:
+        return False
+    known = {each.source.name for each in design.variables if not each.amounts}
+    wanted = {AtLevel.parse(text).variable for text in rules.keys}
+    wanted = wanted or {key.source.name for key in design.ladder}
+    names = {each.name for each in design.variables}
+    return not design.extract or bool(known & wanted or names & set(rules.keys))
+
+
 def _keys(design: FileDesign, rules: IntruderRules) -> dict[str, FileVariable]:
     """What is compared, by name: the ladder, or those keys of the intruder that the file holds."""
     here = f"The intruder {rules.name!r}"
-    keys = {key.name: key for key in design.ladder}
+    # What the condition of an extract is about is known, and is compared with nothing.
+    held = {variable.name for variable in design.variables}
+    keys = {key.name: key for key in design.ladder if key.name in held}
     if rules.keys:
         keys = {}
         for text in rules.keys:
             key = _key(design, text, here)
             if key is not None and key.name in keys:
                 raise SpecError(f"{here} has the key {text!r} twice. Leave one.")
-            if key is not None:
+            if key is not None and key.name in held:
                 keys[key.name] = key
     if not keys:
         raise SpecError(
