@@ -289,7 +289,7 @@ class SuppressSection(Section):
     importance: Importance = Field(default_factory=dict)
     strata: Word = ""
     designs: Names = Field(default_factory=list)
-    blanks: Blanks = Blanks.OWN
+    blanks: Annotated[Blanks, one_of(Blanks, "way to count companions")] = Blanks.OWN
 
 
 class SurveySection(Section):

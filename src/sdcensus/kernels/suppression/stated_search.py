@@ -20,6 +20,9 @@ Int64 = npt.NDArray[np.int64]
 UInt32 = npt.NDArray[np.uint32]
 UInt64 = npt.NDArray[np.uint64]
 
+#: At first, blanks that are dearer by this part are borne.
+_PART_BORNE = 8
+
 
 @compiled
 def _agree(codes: Int32, first: int, second: int, missing: int) -> bool:
@@ -60,14 +63,19 @@ def _ruin(file: Any, masks: UInt32, start: int, stop: int, k: int, state: UInt64
     codes = file[0]
     middle = start + next_number(state, stop - start)
     ignored = next_number(state, 1 << codes.shape[1])
-    part = 1 << next_number(state, 5)
+    # All that are alike, or half of them; and few or many of the others.
+    near_part, part = 1 + next_number(state, 2), (1 << next_number(state, 7)) // 2
     everything = (1 << codes.shape[1]) - 1
     keys = next_number(state, everything + 1)
     if next_number(state, 2):
         keys |= everything
     for record in range(start, stop):
         near = _agree(codes, middle, record, ignored)
-        if record == middle or (near and next_number(state, 2)) or next_number(state, 32) < part:
+        if (
+            record == middle
+            or (near and next_number(state, 2) < near_part)
+            or (next_number(state, 32) < part)
+        ):
             _blank_keys(file, masks, record, keys)
     again = True
     while again:
@@ -83,9 +91,12 @@ def _ruin(file: Any, masks: UInt32, start: int, stop: int, k: int, state: UInt64
 def _moved(
     file: Any, masks: UInt32, kept: UInt32, start: int, stop: int, record: int, missing: int, k: int
 ) -> bool:
-    """Move all who would be alike with a record to a set of missing keys, if they are enough."""
-    codes, given, slots, _, members, member_starts = file
-    number, shared = 0, False
+    """Move all who would be alike with a record to a set of missing keys, if they are enough.
+
+    Where somebody who shares a value would be alone by it, those move who share none.
+    """
+    codes, given = file[0], file[1]
+    number = 0
     for other in range(start, stop):
         own = int(masks[other])
         inside = own & ~missing == 0
@@ -94,35 +105,62 @@ def _moved(
             number += 1
     if number < k:
         return False
-    kept[start:stop] = masks[start:stop]
+    for only_own in (False, True):
+        kept[start:stop] = masks[start:stop]
+        shared = _move(file, masks, kept, start, stop, record, missing, only_own)
+        lawful = True
+        for other in range(start, stop):
+            if lawful and (shared or only_own) and masks[other] != kept[other]:
+                lawful = _companions(codes, masks, start, stop, other, k) >= k
+        if lawful:
+            return bool(masks[record] != kept[record])
+        masks[start:stop] = kept[start:stop]
+    return False
+
+
+@compiled
+def _move(
+    file: Any,
+    masks: UInt32,
+    kept: UInt32,
+    start: int,
+    stop: int,
+    record: int,
+    missing: int,
+    only_own: bool,
+) -> bool:
+    """Give back what keeps records from a set of missing keys; whether others share any of it."""
+    codes, given, slots, _, members, member_starts = file
+    any_shared = False
     for other in range(start, stop):
         own = int(kept[other])
         if own == missing or own & missing != missing or int(given[other]) & ~missing:
             continue
         if not _agree(codes, record, other, missing):
             continue
+        shared = False
+        for key in range(codes.shape[1]):
+            slot = slots[other, key]
+            if (own & ~missing) >> key & 1 and member_starts[slot + 1] - member_starts[slot] > 1:
+                shared = True
+        any_shared = any_shared or shared
+        if only_own and shared and other != record:
+            continue
         for key in range(codes.shape[1]):
             if (own & ~missing) >> key & 1:
                 slot = slots[other, key]
-                first, last = member_starts[slot], member_starts[slot + 1]
-                shared = shared or last - first > 1
-                for at in range(first, last):
+                for at in range(member_starts[slot], member_starts[slot + 1]):
                     masks[members[at]] &= ~np.uint32(1 << key)
-    if not shared:
-        return True
-    for other in range(start, stop):
-        if masks[other] != kept[other] and _companions(codes, masks, start, stop, other, k) < k:
-            masks[start:stop] = kept[start:stop]
-            return False
-    return True
+    return any_shared
 
 
 @compiled
-def _returned(file: Any, masks: UInt32, start: int, stop: int, k: int) -> bool:
+def _returned(file: Any, masks: UInt32, start: int, stop: int, shift: int, k: int) -> bool:
     """Give back single values that several records share, where all of these stay safe."""
     codes, given, slots, _, members, member_starts = file
     changed = False
-    for record in range(start, stop):
+    for place in range(start, stop):
+        record = start + (place + shift) % (stop - start)
         for key in range(codes.shape[1]):
             slot, bit = slots[record, key], np.uint32(1 << key)
             if slot < 0 or not masks[record] & ~given[record] & bit:
@@ -146,21 +184,22 @@ def _returned(file: Any, masks: UInt32, start: int, stop: int, k: int) -> bool:
 
 @compiled
 def _descend(
-    file: Any, masks: UInt32, kept: UInt32, start: int, stop: int, sets: Int64, k: int
+    file: Any, masks: UInt32, kept: UInt32, start: int, stop: int, sets: Int64, shift: int, k: int
 ) -> None:
-    """Give blanks back, set by set, until nothing more can be."""
+    """Give blanks back, set by set and from a record on, until nothing more can be."""
     given = file[1]
     again = True
     while again:
         again = False
         for missing in sets:
-            for record in range(start, stop):
+            for place in range(start, stop):
+                record = start + (place + shift) % (stop - start)
                 own = int(masks[record])
                 if own == missing or own & missing != missing or int(given[record]) & ~missing:
                     continue
                 if _moved(file, masks, kept, start, stop, record, missing, k):
                     again = True
-        if _returned(file, masks, start, stop, k):
+        if _returned(file, masks, start, stop, shift, k):
             again = True
 
 
@@ -180,13 +219,38 @@ def _cost(file: Any, masks: UInt32, start: int, stop: int, weights: Int64) -> in
 
 
 @compiled
+def _lawful(file: Any, masks: UInt32, start: int, stop: int, k: int) -> bool:
+    """Whether everybody has enough companions."""
+    lawful = True
+    for record in range(start, stop):
+        if lawful and _companions(file[0], masks, start, stop, record, k) < k:
+            lawful = False
+    return lawful
+
+
+@compiled
+def _scored(weights: Int64, scores: Int64, state: UInt64) -> None:
+    """In which order sets of keys are tried: by what they cost, with keys and sets worth more."""
+    noise = 1 + next_number(state, 4) * 300
+    fickle = next_number(state, 2)
+    scores[:] = 0
+    for key in range(weights.size):
+        # A blank that others share is cheaper than it seems.
+        weight = weights[key] * (1000 if fickle == 0 else 100 + next_number(state, 1900))
+        for keys in range(scores.size):
+            if keys >> key & 1:
+                scores[keys] += weight
+    for keys in range(scores.size):
+        scores[keys] += scores[keys] * next_number(state, noise) // 1000 + next_number(state, 50)
+
+
+@compiled
 def fewer_blanks(
     file: Any,
     masks: UInt32,
     start: int,
     stop: int,
     weights: Int64,
-    costs: Int64,
     k: int,
     rounds: int,
 ) -> None:
@@ -197,7 +261,7 @@ def fewer_blanks(
             as ``choices.blank_greedily`` takes them.
         masks: The keys that are missing; changed in place where it succeeds.
         start, stop: The records of the group.
-        weights, costs: What each key costs, and each set of keys.
+        weights: What each key costs.
         k: How many should be alike.
         rounds: How often something else is tried.
     """
@@ -205,22 +269,24 @@ def fewer_blanks(
     kept = masks.copy()
     best = masks[start:stop].copy()
     best_cost = _cost(file, masks, start, stop, weights)
-    scores = np.empty(costs.size, dtype=np.int64)
-    for _ in range(rounds):
+    current, current_cost = best.copy(), best_cost
+    scores = np.empty(1 << weights.size, dtype=np.int64)
+    for turn in range(rounds):
         if best_cost == 0:
             break
         _ruin(file, masks, start, stop, k, state)
-        noise = 1 + next_number(state, 4) * 300
-        for keys in range(costs.size):
-            scores[keys] = costs[keys] * (1000 + next_number(state, noise)) + next_number(state, 50)
-        _descend(file, masks, kept, start, stop, np.argsort(scores), k)
+        _scored(weights, scores, state)
+        shift = next_number(state, stop - start)
+        _descend(file, masks, kept, start, stop, np.argsort(scores), shift, k)
         cost = _cost(file, masks, start, stop, weights)
-        lawful = cost <= best_cost
-        for record in range(start, stop):
-            if lawful and _companions(file[0], masks, start, stop, record, k) < k:
-                lawful = False
-        if lawful:
+        # Something dearer may be the way to something cheaper; less and less of it is borne.
+        borne = best_cost + best_cost * (rounds - turn) // (_PART_BORNE * rounds)
+        if cost > borne or not _lawful(file, masks, start, stop, k):
+            masks[start:stop] = current if current_cost <= borne else best
+            continue
+        current_cost = cost
+        current[:] = masks[start:stop]
+        if cost <= best_cost:
             best_cost = cost
-            best[:] = masks[start:stop]
-        else:
-            masks[start:stop] = best
+            best[:] = current
+    masks[start:stop] = best

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.kernels.suppression.choices import set_costs
 from sdcensus.kernels.suppression.stated import (
     candidate_sets,
     given_back,
@@ -28,7 +27,7 @@ UInt32 = npt.NDArray[np.uint32]
 #: How often blanks of shared values are handed on before all of them are blanked.
 _ROUNDS_OF_SHARING = 12
 #: Up to so many records something cheaper is searched for, in all with so much work.
-_SEARCHED, _SEARCH_WORK, _MOST_ROUNDS = 400, 800_000_000, 3000
+_SEARCHED, _SEARCH_WORK, _MOST_ROUNDS = 400, 1_200_000_000, 8000
 
 
 def blank_stated(file: KeyedFile, weights: Int64, k: int, progress: Progress) -> None:
@@ -110,8 +109,7 @@ def _search(file: KeyedFile, busy: Bool, weights: Int64, k: int, progress: Progr
     """Look for something cheaper in small groups."""
     starts, stops = file.bounds[:-1], file.bounds[1:]
     small = np.flatnonzero(busy & closed_groups(file) & (stops - starts <= _SEARCHED))
-    costs = set_costs(weights)
-    work = int(((stops - starts)[small] ** 2).sum()) * costs.size
+    work = int(((stops - starts)[small] ** 2).sum()) * (1 << weights.size)
     rounds = min(_SEARCH_WORK // max(work, 1), _MOST_ROUNDS)
     columns = (
         file.codes,
@@ -129,7 +127,6 @@ def _search(file: KeyedFile, busy: Bool, weights: Int64, k: int, progress: Progr
             int(starts[place]),
             int(stops[place]),
             weights,
-            costs,
             k,
             rounds,
         )
