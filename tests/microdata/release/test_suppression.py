@@ -266,9 +266,8 @@ def test_the_order_of_rows_changes_nothing(tmp_path: Path, blanks: Blanks) -> No
     digests = draw.permutation(size).tolist()
     order = draw.permutation(size)
     shuffled = {name: np.array(codes)[order].tolist() for name, codes in keys.items()}
-    one = suppressed(
-        small_file(tmp_path / "1", keys, digests=digests), Suppression(k=3, blanks=blanks)
-    )
+    suppression = Suppression(k=3, blanks=blanks)
+    one = suppressed(small_file(tmp_path / "1", keys, digests=digests), suppression)
     two = suppressed(
         small_file(tmp_path / "2", shuffled, digests=np.array(digests)[order].tolist()),
         suppression,
