@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -26,6 +26,11 @@ from sdcensus.report.release.results import (
     IntruderRow,
     MeasureVerdict,
     ReleaseAssessment,
+)
+from sdcensus.session.release.assess.amounts import (
+    amount_facts,
+    amount_refusals,
+    amount_risks,
 )
 from sdcensus.session.release.assess.cumulation import Cumulation, cumulation
 from sdcensus.session.release.assess.intruder import intruder_row, simulate_intruder
@@ -139,6 +144,7 @@ def assessed_design(
         model = sample_only_facts(
             records, ladders, plan, opened.draws(Purpose.SAMPLE), truth, progress
         )
+    amounts = amount_risks(records, rules.k)
     utility = measured_utility(opened.store, records, plan, progress=progress)
     given = give_aways(told.store, records.design)
     design = records.design.design
@@ -162,8 +168,8 @@ def assessed_design(
         groupings=tuple(_groupings(opened, told)),
         giveaways=() if given is None else (given,),
         utility=utility.facts,
-        further=(*records.sample.facts, *records.facts),
-        refusals=together.refusals,
+        further=(*amount_facts(amounts, plan), *records.sample.facts, *records.facts),
+        refusals=(*amount_refusals(amounts, plan), *together.refusals),
         notes=(*together.notes, *records.sample.notes, *records.notes),
     )
     return AssessedDesign(told=told, result=result, together=together)
@@ -174,11 +180,18 @@ def _fails(measures: Sequence[MeasureVerdict]) -> bool:
 
 
 def _recodes(told: DesignedRecords) -> Iterator[str]:
-    """What a design recodes, in words."""
+    """What a design recodes, in words; small categories that were merged are counted only."""
+    merged = 0
     for variable in told.design.variables:
-        words = recode_words(variable)
+        recode = variable.recode
+        if recode is None:
+            continue
+        merged += bool(recode.groups)
+        words = recode_words(replace(variable, recode=replace(recode, groups=())))
         if words.by_language:
-            yield f"{variable.name}: {words.show()}"
+            yield f"{variable.name}: {words.show().rstrip('.')}"
+    if merged:
+        yield sentence("release.merged", n=merged)
 
 
 def _intruders(
