@@ -74,15 +74,15 @@ def stated_blanks_can_cost(
             with_blank = [(chosen[record, keys], 1.0) for keys in sets if keys >> at & 1]
             line([*with_blank, (values[at, unit], -1.0)], 0, 0)
     for cell, own in members.items():
-        keys = cell[0]
-        assert isinstance(keys, int)
+        open_set = cell[0]
+        assert isinstance(open_set, int)
         for record in own:
-            line([(opened[cell], 1), (chosen[record, keys], -1)], 0, np.inf)
+            line([(opened[cell], 1), (chosen[record, open_set], -1)], 0, np.inf)
         inside = [
             (chosen[record, part], 1.0)
             for record in own
             for part in range(1 << width)
-            if part & ~keys == 0 and (record, part) in chosen
+            if part & ~open_set == 0 and (record, part) in chosen
         ]
         line([*inside, (opened[cell], -float(k))], 0, np.inf)
     line([(column, float(cost)) for column, cost in enumerate(objective) if cost], 0, below)
