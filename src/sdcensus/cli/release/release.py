@@ -15,6 +15,7 @@ from sdcensus.cli.shared.options import (
     check_spoken,
     command_group,
     examples,
+    listed,
 )
 from sdcensus.cli.shared.run import all_or_nothing
 from sdcensus.model.quantities import number_text, share_text
@@ -205,6 +206,49 @@ def register(
         shared = office if office is not None else folder.absolute().parent / "office"
         out = register_file(folder, shared, names=tuple(name), date=date)
     output.say(speak("release.say.registered", language, name=out[-1].name, n=len(out)))
+
+
+@app.command(
+    "catalogue",
+    epilog=examples(
+        "sdcensus release catalogue office --out site",
+        "sdcensus release catalogue researchers public --office office --out site",
+    ),
+)
+def catalogue(
+    places: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="PLACES", help="The office folder, for all its files; or folders of files."
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="The folder of the site.")],
+    office: Annotated[
+        Path | None,
+        typer.Option(
+            "--office", metavar="FOLDER", help="Where they are registered; office beside each."
+        ),
+    ] = None,
+    languages: Annotated[
+        str, typer.Option("--languages", metavar="NAMES", help="Of the pages; all if not said.")
+    ] = "",
+    language: SpokenLanguage = None,
+    quiet: Quiet = False,
+) -> None:
+    """Write the page of registered files for the office's site, with their papers.
+
+    Records stand there only of public use files.
+    """
+    from sdcensus.session.release.catalogue import write_site
+
+    check_spoken(language)
+    chosen = listed(languages)
+    for name in chosen:
+        check_spoken(name)
+    with all_or_nothing():
+        names = write_site(places, out, office=office, languages=chosen)
+    said = speak("licence.say.site", language, n=len(names), folder=str(out))
+    Output(quiet=quiet).say(said)
 
 
 @app.command(

@@ -11,6 +11,9 @@ from sdcensus.model.release.registered import RegisteredFile
 from sdcensus.model.secret import Secret
 from sdcensus.report.release.results import ReleaseAssessment
 from sdcensus.session.gate.gate import AcceptedRisk
+from sdcensus.session.licence.copies import GivenCopy, hand_out
+from sdcensus.session.licence.holders import FoundHolder, find_holder
+from sdcensus.session.licence.register import LicenceRegister
 from sdcensus.session.release.assess.assessment import assess
 from sdcensus.session.release.make.checking import FileCheck, check_folder
 from sdcensus.session.release.make.making import MadeFile, made
@@ -31,6 +34,7 @@ class Release(Confidential):
         >>> release.make("researchers")                                     # doctest: +SKIP
         >>> release.check("researchers").sound                              # doctest: +SKIP
         True
+        >>> release.hand_out("2026-001", "copy")                            # doctest: +SKIP
     """
 
     __slots__ = ("_opened",)
@@ -105,3 +109,26 @@ class Release(Confidential):
     ) -> tuple[RegisteredFile, ...]:
         """Register a file that goes out; two people decide."""
         return register_file(folder, self.plan.office, names=names, date=date)
+
+    # ------------------------------------------------------------------------------- holders
+
+    @property
+    def licences(self) -> LicenceRegister:
+        """Who holds which file, in the office folder of the document."""
+        return LicenceRegister(self.plan.office)
+
+    def hand_out(
+        self,
+        number: str,
+        out: str | Path,
+        *,
+        date: str = "",
+        progress: Progress = no_progress,
+    ) -> GivenCopy:
+        """Make the copy of a licence, with an order of records of its own, and record it."""
+        office = self.plan.office
+        return hand_out(self._opened, office, number, Path(out), date=date, progress=progress)
+
+    def holder(self, file: str | Path, *, progress: Progress = no_progress) -> FoundHolder:
+        """Find whose copy a file is, by the order of its records."""
+        return find_holder(self._opened, self.plan.office, Path(file), progress)

@@ -11,11 +11,13 @@ from sdcensus.documents.release.text import release_text
 from sdcensus.errors import OutputError, Refused
 from sdcensus.formats.microdata.labelled import format_problems
 from sdcensus.formats.microdata.shortening import Shortening
+from sdcensus.microdata.release.copies import content_digest
 from sdcensus.microdata.release.groupings import check_thresholds
 from sdcensus.microdata.release.publication import published
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.quantities import share_text
+from sdcensus.model.release.plan import Layout
 from sdcensus.model.release.release_file import ReleaseFile
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Purpose
@@ -122,9 +124,11 @@ def made(
             file = file_of(opened, told, copy)
             shortened = format_problems(file, plan.making.formats, plan.making.layout)
             write_file(file, plan, told.design, workplace.hidden, progress)
-            _write_manifest(workplace.hidden, opened, file, copy)
+            write_manifest(workplace.hidden, opened.plan.making.layout, file)
             check_made(workplace.hidden, file, plan.making.layout, progress)
-            names = _write_office(workplace, opened, assessed, file, copy, accepted, language)
+            names = _write_office(
+                workplace, opened, assessed, file, copy, accepted, language, extract
+            )
             workplace.commit({name: f"{workplace.own.name}/{name}" for name in names})
         except BaseException:
             if not workplace.is_being_completed:
@@ -204,9 +208,8 @@ def _above(verdict: MeasureVerdict) -> str:
     )
 
 
-def _write_manifest(folder: Path, opened: OpenRelease, file: ReleaseFile, copy: str) -> None:
+def write_manifest(folder: Path, layout: Layout, file: ReleaseFile) -> None:
     """List everything that stands in the folder, with digests. Public."""
-    making = opened.plan.making
     written = [WrittenFile.of(path).to_json() for path in sorted(folder.iterdir())]
     content: dict[str, Any] = {
         "format": FORMAT_NAME,
@@ -215,8 +218,16 @@ def _write_manifest(folder: Path, opened: OpenRelease, file: ReleaseFile, copy: 
         "title": dict(file.title.by_language),
         "licence": file.licence.value,
         "census": dict(file.census.by_language),
+        "country": dict(file.country.by_language),
+        "reference_date": file.reference_date,
+        "abstract": dict(file.abstract.by_language),
+        "producer": dict(file.producer.by_language),
+        "contact": file.contact,
+        "citation": dict(file.citation.by_language),
+        "languages": list(file.languages),
+        "file_version": file.version,
         "data_version": file.data_version,
-        "tables": manifest_tables(file, making.layout, folder),
+        "tables": manifest_tables(file, layout, folder),
         "files": written,
     }
     text = json.dumps(content, indent=1, ensure_ascii=False)
@@ -231,6 +242,7 @@ def _write_office(
     copy: str,
     accepted: AcceptedRisk | None,
     language: str | None,
+    extract: str,
 ) -> list[str]:
     """Write what the office keeps: the assessment, what was done, the plan, who is in the file."""
     notes = workplace.notes
@@ -247,9 +259,8 @@ def _write_office(
         write_office_file(office_file, notes)
         names.append(office_file.name)
     shown = write_shown(assessed.together.shown, assessed.told.store, notes)
-    write_owner_only(
-        notes / ENTRY_FILE, entry_text(_entry(opened, assessed, file, shown, accepted, workplace))
-    )
+    entry = _entry(opened, assessed, file, shown, accepted, workplace)
+    write_owner_only(notes / ENTRY_FILE, entry_text({**entry, "extract": extract}))
     return [*names, shown, ENTRY_FILE]
 
 
@@ -274,6 +285,7 @@ def _entry(
         "secret_id": opened.secret.id,
         "records": records.sample.rows[Entity.PERSON].size,
         "shown": shown,
+        "content": content_digest(file),
         "files": [[line["name"], line["sha256"]] for line in written],
         "reason": "" if accepted is None else f"{accepted.name}: {accepted.reason}",
     }
