@@ -18,6 +18,7 @@ from benchmarks import (
     pram,
     protect,
     publish,
+    release,
     serve,
     special_uniques,
     study,
@@ -102,6 +103,10 @@ def sections(folder: Path, *, small: bool) -> dict[str, Section]:
             lambda: suppression.measure(
                 folder, (100_000, 200_000) if small else (100_000, 1_000_000, 10_000_000)
             ),
+        ),
+        "release": (
+            "Files for researchers: whole runs of release assess and release make",
+            lambda: release.measure(folder, (13_000, 130_000) if small else (130_000, 1_300_000)),
         ),
         "serve": (
             f"The table builder, {millions}",

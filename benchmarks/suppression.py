@@ -21,7 +21,7 @@ from sdcensus.microdata.release.suppression import suppressed
 from sdcensus.model.progress import no_progress
 from sdcensus.model.quantities import duration_text
 from sdcensus.model.release.file_variable import FileDesign, FileVariable
-from sdcensus.model.release.plan import Design, Suppression
+from sdcensus.model.release.plan import Blanks, Design, Suppression
 from sdcensus.model.schema.schema import CensusInfo, Schema
 from sdcensus.model.schema.variable import Code, CodeKind, Entity, EntitySpec, Variable
 from sdcensus.store.census_store import CensusStore
@@ -98,23 +98,25 @@ def measure(folder: Path, sizes: tuple[int, ...]) -> list[Line]:
     """The time of each treatment, at each size."""
     lines = []
     small = _file(_store(folder, 1_000))
-    suppressed(small, Suppression(k=3))  # compiles
     for persons in sizes:
         store = _store(folder, persons)
         millions = f"{persons / 1e6:g} million records"
-        start = time.perf_counter()
-        after = suppressed(_file(store), Suppression(k=3))
-        took = time.perf_counter() - start
-        blanks = sum(file.columns["record"].size for file in after.files)
-        promised = f"at most {_LIMIT:g} s" if persons == _PROMISED_SIZE else ""
-        lines.append(
-            Line(
-                f"{millions} with {len(SIZES)} keys: local suppression to k = 3",
-                f"{duration_text(took)}, {blanks:,} values blanked",
-                promised,
-                took <= _LIMIT if promised else None,
+        for blanks in Blanks:
+            suppressed(small, Suppression(k=3, blanks=blanks))  # compiles
+            start = time.perf_counter()
+            after = suppressed(_file(store), Suppression(k=3, blanks=blanks))
+            took = time.perf_counter() - start
+            number = sum(file.columns["record"].size for file in after.files)
+            promised = f"at most {_LIMIT:g} s" if persons == _PROMISED_SIZE else ""
+            lines.append(
+                Line(
+                    f"{millions} with {len(SIZES)} keys: local suppression to k = 3, blanks ="
+                    f" {blanks.value}",
+                    f"{duration_text(took)}, {number:,} values blanked",
+                    promised,
+                    took <= _LIMIT if promised else None,
+                )
             )
-        )
         methods: list[tuple[PreTabularMethod, str]] = [
             (Microaggregation(variables=_AMOUNTS), "microaggregation of two amounts (MDAV)"),
             (Microaggregation(variables=_AMOUNTS, grouping="each"), "best groups of each amount"),

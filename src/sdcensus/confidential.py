@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from sdcensus.model.cube.cube import Cube as Cube
     from sdcensus.model.cube.sparse_cube import SparseCube as SparseCube
     from sdcensus.session.census.description import describe as describe
+    from sdcensus.session.licence.register import LicenceRegister as LicenceRegister
     from sdcensus.session.office.confidential_output import (
         write_audit as write_audit,
         write_confidential as write_confidential,

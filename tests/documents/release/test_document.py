@@ -15,6 +15,7 @@ from sdcensus.documents.toml.lines import parse_toml
 from sdcensus.errors import DocumentError, UnknownName
 from sdcensus.model.release.licence import ACCEPTANCE, LicenceClass
 from sdcensus.model.release.plan import (
+    Blanks,
     Design,
     Documentation,
     Extract,
@@ -207,6 +208,7 @@ def test_shares_that_are_none_are_refused_with_their_line(written: str) -> None:
             "line 7.*no design 'Z'",
         ),
         (f'{HEAD}{DESIGN}[suppress]\ndesigns = ["Z"]', "no design 'Z'"),
+        (f'{HEAD}{DESIGN}[suppress]\nblanks = "all"', "no way to count companions 'all'"),
         (f"{HEAD}{DESIGN}[suppress]\nimportance = {{ age = 0 }}", "number above 0"),
         (f'{HEAD}[design]\nname = "A"', r"two pairs of brackets: \[\[design\]\]"),
         (f'{HEAD}{DESIGN}[large_households]\nabove = 3\ntreatment = "drop"', "treatment 'drop'"),
@@ -431,6 +433,7 @@ def plans(draw: Any) -> ReleasePlan:
                     importance=st.dictionaries(names, st.floats(0.5, 9), max_size=2),
                     strata=st.one_of(st.just(""), names),
                     designs=chosen.map(tuple),
+                    blanks=st.sampled_from(Blanks),
                 ),
             ),
             surveys=st.lists(

@@ -100,18 +100,22 @@ def test_summaries_of_amounts_are_exact() -> None:
 
 
 def test_an_open_catalogue_tells_no_counts_of_a_full_count_and_no_income_of_anybody() -> None:
-    full = ddi_document(example(licence=LicenceClass.FULL_COUNT))
-    assert b"catStat" not in full
-    assert b"sumStat" not in full
-    assert not any(
-        "stats" in category or "var_sumstat" in variable
-        for variable in nada_document(example(licence=LicenceClass.FULL_COUNT))["variables"]
-        for category in variable.get("var_catgry", [{}])
-    )
-    licensed = ddi_document(example(licence=LicenceClass.LICENSED_USE))
-    assert b'type="max"' not in licensed
-    assert b'type="freq"' in licensed
+    full = example(licence=LicenceClass.FULL_COUNT)
+    everybody, licensed = replace(example(), whole=True), example(licence=LicenceClass.LICENSED_USE)
+    for file in (full, everybody, licensed):
+        document, entry = ddi_document(file), nada_document(file)
+        assert b"catStat" not in document
+        assert b"sumStat" not in document
+        assert not any(
+            "stats" in category or "var_sumstat" in variable
+            for variable in entry["variables"]
+            for category in variable.get("var_catgry", [{}])
+        )
+        # How many records a sample has is no secret; how many there are of all units is a count.
+        assert (b"caseQnty" in document) is (file is licensed)
+        assert all(("case_count" in part) is (file is licensed) for part in entry["data_files"])
     assert b'type="max"' in ddi_document(example())
+    assert b'type="freq"' in ddi_document(example())
 
 
 def test_words_follow_the_class_and_the_languages(tmp_path: Path) -> None:

@@ -133,3 +133,19 @@ def plain_counts(codes: Integers, missing: npt.NDArray[np.bool_]) -> list[int]:
         )
         for first in range(size)
     ]
+
+
+def stated_plainly(codes: Integers, missing: npt.NDArray[np.bool_]) -> list[int]:
+    """How many records state all that each one states, and the same, compared one by one."""
+    size, width = codes.shape
+    return [
+        sum(
+            all(
+                missing[first, key]
+                or (not missing[second, key] and codes[first, key] == codes[second, key])
+                for key in range(width)
+            )
+            for second in range(size)
+        )
+        for first in range(size)
+    ]

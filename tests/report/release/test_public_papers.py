@@ -25,7 +25,7 @@ from sdcensus.model.text import Text
 from sdcensus.report.release.catalogue import CatalogueEntry, catalogue_page
 from sdcensus.report.release.codebook import codebook_page, codebook_pages
 from sdcensus.report.release.done import DoneStep, WhatWasDone
-from sdcensus.report.release.files import public_papers, write_catalogue, write_codebook, write_done
+from sdcensus.report.release.files import catalogue_pages, public_papers, write_codebook, write_done
 from sdcensus.report.release.removed import recoded_codes, removed_csv, removed_page
 from sdcensus.report.release.terms import AgreementFields, TermsFields, agreement, terms, terms_page
 from tests.report.reading import read_page
@@ -67,10 +67,24 @@ def test_a_full_count_tells_no_count_of_the_census() -> None:
         assert not re.search(r"\d %|\d%|\b788\b|\b300\b", text)
         entry = catalogue_page([CatalogueEntry.of(file)], language)
         assert "300" not in entry.partition("<main>")[2].partition("<script>")[0]
-    # Its largest number is somebody's: codebooks of licensed files are read by everybody.
-    licensed = read_page(codebook_page(release_file(licence=LicenceClass.LICENSED_USE), "en")).text
-    assert "smallest" not in licensed
-    assert "records without a number 30" in licensed
+
+
+def test_open_papers_of_a_file_under_licence_tell_its_size_and_no_frequency() -> None:
+    file = release_file(licence=LicenceClass.LICENSED_USE)
+    for language in LANGUAGES:
+        text = read_page(codebook_page(file, language)).text
+        assert speak("release_papers.codebook.licensed_only", language) in text
+        assert "300" in text
+        assert not re.search(r"\d %|\d%|smallest|without a number 30", text)
+
+
+def test_papers_of_a_file_of_everybody_tell_no_count_whatever_its_class() -> None:
+    for licence in LicenceClass:
+        file = replace(release_file(licence=licence), whole=True)
+        text = read_page(codebook_page(file, "en")).text
+        assert speak("release_papers.codebook.not_counted", "en") in text
+        assert not re.search(r"\d %|\d%|\b788\b|\b300\b", text)
+        assert not CatalogueEntry.of(file).records
 
 
 def bare(*columns: ReleaseColumn) -> ReleaseFile:
@@ -241,6 +255,8 @@ def test_the_catalogue_tells_of_every_file_what_a_researcher_asks(language: str)
     assert speak("release_papers.catalogue.none", language) in read_page(none).text
 
 
-def test_the_catalogue_is_written_for_each_language(tmp_path: Path) -> None:
-    paths = write_catalogue([], tmp_path, ["en", "nl"])
-    assert [path.name for path in paths] == ["catalogue.en.html", "catalogue.nl.html"]
+def test_the_catalogue_is_written_for_each_language() -> None:
+    assert [*catalogue_pages(lambda language: [], ["en", "nl"])] == [
+        "catalogue.en.html",
+        "catalogue.nl.html",
+    ]

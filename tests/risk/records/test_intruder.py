@@ -56,7 +56,7 @@ def test_errors_happen_to_whom_they_are_said_and_follow_the_population() -> None
     values = generator.integers(0, 3, size)
     wrong = np.arange(size) % 2 == 0
     words = generator.integers(0, 2**63, size).astype(np.uint64)
-    changed = with_errors(values, 4, wrong, words, np.array([100, 200, 700, 0]))
+    changed = with_errors(values, 4, wrong, words[wrong], np.array([100, 200, 700, 0]))
     assert (changed[wrong] != values[wrong]).all()
     assert (changed[~wrong] == values[~wrong]).all()
     of_first = changed[wrong & (values == 0)]

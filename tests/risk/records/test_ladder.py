@@ -13,8 +13,15 @@ from hypothesis import given, settings, strategies as st
 from sdcensus.errors import SpecError
 from sdcensus.model.release.plan import MissingValues
 from sdcensus.model.schema.variable import CodeKind
+from sdcensus.risk.records.combinations import without_each
 from sdcensus.risk.records.key_column import KeyColumn
-from sdcensus.risk.records.ladder import StepRisk, ladder_risk, record_risk, whole_risk
+from sdcensus.risk.records.ladder import (
+    StepMeasure,
+    StepRisk,
+    ladder_risk,
+    record_risk,
+    whole_risk,
+)
 from tests.risk.records.plain_uniques import Plain, key_values, plain_uniques, taken
 
 V, MISSING, NA = CodeKind.VALID, CodeKind.NOT_STATED, CodeKind.NOT_APPLICABLE
@@ -147,6 +154,13 @@ def test_the_definitions_hold_at_every_step(
             assert step.expected_matches == pytest.approx(float(plain.expected_matches), rel=1e-13)
             assert step.global_risk == pytest.approx(float(plain.global_risk), rel=1e-13)
         assert whole_risk(columns, sampled, k=k, missing=missing) == ladder.steps[-1]
+        measure = StepMeasure(sampled, None, k)
+        for place, others in enumerate(without_each(columns, sampled, missing)):
+            left = [*columns[:place], *columns[place + 1 :]]
+            alone = measure.step(others, ())
+            assert _counts(alone) == _counts(whole_risk(left, sampled, k=k, missing=missing))
+            finer = measure.step(others.with_key(columns[place], sampled, missing), ())
+            assert _counts(finer) == _counts(ladder.steps[-1])
         risk = record_risk(columns, sampled, missing=missing)
         stars = [plain.cells[key] for key in taken(keys, sampled)]
         assert risk.sample_matches.tolist() == pytest.approx([float(cell[2]) for cell in stars])

@@ -11,8 +11,10 @@ from hypothesis import given, settings, strategies as st
 
 from sdcensus.errors import SpecError
 from sdcensus.risk.records.key_column import KeyColumn
-from sdcensus.risk.records.log_linear import ModelTerms, main_effects, two_way
+from sdcensus.risk.records.log_linear import MOST_WORK, ModelTerms, main_effects, two_way
 from sdcensus.risk.records.sample_only import (
+    DRAWS,
+    FEWEST_DRAWS,
     check_weights,
     error_by_draws,
     estimated_uniques,
@@ -161,6 +163,22 @@ def test_fitted_pairs_are_the_observed_pairs() -> None:
         for axes, place in zip(((1, 2), (0, 2), (0, 1)), places, strict=True)
     )
     assert independent.expected[0] == pytest.approx(by_hand)
+
+
+def test_dear_models_are_fitted_within_a_bound_and_draws_are_told() -> None:
+    """Eight keys of a few codes each made a fit of minutes: work is counted, and bounds both."""
+    generator = np.random.default_rng(7)
+    moderate = [column(f"k{key}", generator.integers(0, 4, 2_000).tolist()) for key in range(8)]
+    fit = two_way([each.values for each in moderate], np.ones(2_000, dtype=np.int64))
+    assert fit is not None
+    assert 0 < fit.work <= MOST_WORK
+    large = [column(f"k{key}", generator.integers(0, 6, 2_000).tolist()) for key in range(9)]
+    assert two_way([each.values for each in large], np.ones(2_000, dtype=np.int64)) is None
+    words = words_of(2_000)
+    dear = error_by_draws(moderate, 0.5, lambda draw: words[draw], terms=ModelTerms.TWO_WAY)
+    assert FEWEST_DRAWS <= dear.draws < DRAWS
+    cheap = error_by_draws(moderate, 0.5, lambda draw: words[draw], terms=ModelTerms.MAIN)
+    assert cheap.draws == DRAWS
 
 
 def test_a_full_count_has_its_own_uniques() -> None:

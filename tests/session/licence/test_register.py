@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from sdcensus.errors import InputError, Refused, SpecError, StoreError, UnknownName
-from sdcensus.model.release.holding import HoldingState
+from sdcensus.model.release.holding import Applied, HoldingState
+from sdcensus.session.licence.calendars import write_calendar
 from sdcensus.session.licence.register import LicenceRegister
-from sdcensus.store.licences import LICENCES_FILE
+from sdcensus.store.licences import LICENCES_FILE, write_licences
+from sdcensus.store.owner_only import is_owner_only
 
 
 @pytest.fixture
@@ -189,3 +193,73 @@ def test_mistakes_are_told_and_nothing_is_written(register: LicenceRegister) -> 
     with pytest.raises(SpecError, match="who applies"):
         register.apply(" \u200b", ["lf"], project="X", date="2026-02-01")
     assert (register.office / LICENCES_FILE).read_bytes() == before
+
+
+APPLYING = """
+import sys
+from sdcensus.session.licence.register import LicenceRegister
+
+register = LicenceRegister(sys.argv[1])
+for at in range(15):
+    number = register.apply(f"{sys.argv[2]} {at}", ["lf"], project="P", date="2026-01-05").number
+    print(number)
+"""
+
+
+def test_two_processes_lose_nothing_and_share_no_number(register: LicenceRegister) -> None:
+    run = [sys.executable, "-c", APPLYING, str(register.office)]
+    processes = [
+        subprocess.Popen([*run, name], stdout=subprocess.PIPE, text=True)
+        for name in ("Ana", "Zoë Émile")
+    ]
+    answers = [process.communicate()[0].split() for process in processes]
+    assert [process.returncode for process in processes] == [0, 0]
+    numbers = [number for answer in answers for number in answer]
+    assert sorted(numbers) == [f"2026-{at:03d}" for at in range(1, 31)]
+    assert sorted(register.holdings()) == sorted(numbers)
+
+
+def test_a_kill_while_writing_leaves_what_was_there(register: LicenceRegister) -> None:
+    active(register)
+    before = (register.office / LICENCES_FILE).read_bytes()
+    program = APPLYING.replace(
+        "register =",
+        "import os, pathlib\npathlib.Path.replace = lambda *given: os._exit(9)\nregister =",
+    )
+    run = [sys.executable, "-c", program, str(register.office), "Ana"]
+    assert subprocess.run(run, check=False).returncode == 9
+    assert (register.office / LICENCES_FILE).read_bytes() == before
+    assert register.apply("Ida Berg", ["lf"], project="P", date="2026-01-05").number == "2026-002"
+
+
+def test_long_texts_and_a_thousand_licences(register: LicenceRegister) -> None:
+    long = "Ñandú 李伟 \u202e" * 5000
+    events = tuple(
+        Applied(
+            licence=f"2026-{at:03d}", date="2026-01-05", applicant=f"A {at}", abstract=long[:99]
+        )
+        for at in range(1, 1001)
+    )
+    write_licences(register.office, events)
+    number = register.apply(
+        "Ana Ruiz", ["lf"], project="P", abstract=long, date="2027-01-05"
+    ).number
+    assert number == "2027-001"
+    assert register.apply("B", ["lf"], project="P", date="2026-12-31").number == "2026-1001"
+    assert register.holding(number).application.abstract == long.strip()
+    assert len(register.due("2026-02-01")) == 1002
+
+
+def test_a_calendar_of_what_is_due(register: LicenceRegister, tmp_path: Path) -> None:
+    active(register, "Zoë; Émile, " + "Ñandú " * 30)
+    register.apply("Ida Berg", ["lf"], project="P", date="2026-02-01")
+    due = register.due("2026-12-20")
+    write_calendar(due, tmp_path / "due.ics", "2026-12-20", "es")
+    lines = (tmp_path / "due.ics").read_bytes().split(b"\r\n")
+    assert max(map(len, lines)) <= 75
+    text = b"\r\n".join(lines).decode().replace("\r\n ", "")
+    assert text.count("BEGIN:VEVENT") == text.count("END:VEVENT") == len(due) == 2
+    assert "DTSTART;VALUE=DATE:20270110" in text  # the day on which it expires
+    assert "DTSTART;VALUE=DATE:20261220" in text  # what waits since February
+    assert r"Zoë\; Émile\, Ñandú" in text
+    assert is_owner_only(tmp_path / "due.ics")

@@ -185,7 +185,7 @@ def put_out(release: OpenRelease, **changes: Any) -> RegisteredFile:
         names=NAMES,
         census="|".join(info.code),
         reference_date=info.reference_date,
-        data_version=release.store.manifest.data_version,
+        data_version=records.store.manifest.data_version,
         lineage=line_of(records.store),
         secret_id=release.secret.id,
         records=shown.rows.size,

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sdcensus.cli.release import handing
+from sdcensus.cli.release.register_options import Day, Document, Number, Office, Reason
 from sdcensus.cli.shared.console import Output, plain_table
 from sdcensus.cli.shared.options import (
     Quiet,
@@ -31,20 +33,21 @@ app = command_group(
     "sdcensus licence due office",
 )
 
-Office = Annotated[Path, typer.Argument(metavar="OFFICE", help="The office folder.")]
-Number = Annotated[
-    str, typer.Argument(metavar="LICENCE", help="The number of the licence, such as 2026-001.")
-]
-Day = Annotated[
-    str, typer.Option("--date", metavar="DATE", help="On which day; today if nothing is said.")
-]
-Document = Annotated[
-    Path | None,
-    typer.Option(
-        "--document", metavar="FILE", help="Its paper: place and digest are kept, no copy."
+app.command(
+    "agreement",
+    epilog=examples(
+        "sdcensus licence agreement office 2026-001 --release release.toml --out a.html",
+        "sdcensus licence agreement office 2026-001 --release files --out a.html -l es",
     ),
-]
-Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why.")]
+)(handing.agreement)
+app.command(
+    "hand-out",
+    epilog=examples("sdcensus licence hand-out office 2026-001 release.toml --out copy"),
+)(handing.hand_out)
+app.command(
+    "holder",
+    epilog=examples("sdcensus licence holder office found.csv --release release.toml"),
+)(handing.holder)
 
 
 def _register(office: Path, language: str | None) -> LicenceRegister:
@@ -337,7 +340,11 @@ def show(
 
 
 @app.command(
-    "due", epilog=examples("sdcensus licence due office", "sdcensus licence due office --within 90")
+    "due",
+    epilog=examples(
+        "sdcensus licence due office",
+        "sdcensus licence due office --within 90 --calendar due.ics",
+    ),
 )
 def due(
     office: Office,
@@ -347,12 +354,25 @@ def due(
     on: Annotated[
         str, typer.Option("--on", metavar="DATE", help="From which day; today if not said.")
     ] = "",
+    calendar: Annotated[
+        Path | None,
+        typer.Option("--calendar", metavar="FILE", help="Write them for a calendar, as .ics."),
+    ] = None,
     language: SpokenLanguage = None,
     quiet: Quiet = False,
 ) -> None:
     """Remind of what expires, what waits for a decision, which copies should come back."""
+    from sdcensus.session.licence.calendars import write_calendar
+    from sdcensus.session.licence.register import day_or_today
+
     register, output = _register(office, language), Output(quiet=quiet)
     due = register.due(on, within=within)
+    if calendar is not None:
+        with all_or_nothing():
+            write_calendar(due, calendar, day_or_today(on), language)
+        said = speak("licence.say.calendar", language, n=len(due), file=str(calendar))
+        output.say(said)
+        return
     if not due:
         output.say(speak("licence.nothing_due", language))
     for reminder in due:

@@ -15,6 +15,7 @@ from sdcensus.cli.shared.options import (
     check_spoken,
     command_group,
     examples,
+    listed,
 )
 from sdcensus.cli.shared.run import all_or_nothing
 from sdcensus.model.quantities import number_text, share_text
@@ -141,6 +142,9 @@ def make(
             replace=replace,
             language=language,
             progress=stages,
+            before_writing=lambda shortening: output.note(
+                in_language(shortening.message, language)
+            ),
         )
     sizes = {table.entity: table.rows for table in made.file.tables}
     persons = number_text(sizes[Entity.PERSON], language)
@@ -152,8 +156,8 @@ def make(
         output.say(
             speak("release.say.made_persons", language, name=made.file.name, persons=persons)
         )
-    for shortening in made.shortened:
-        output.note(in_language(shortening.message, language))
+    for note in made.result.notes:
+        output.note(in_language(note, language))
     output.say(speak("release.say.folder", language, folder=str(made.folder)))
     output.say(speak("release.say.office", language, folder=str(made.office)))
     output.say(speak("release.say.not_registered", language))
@@ -213,6 +217,49 @@ def register(
 
 
 @app.command(
+    "catalogue",
+    epilog=examples(
+        "sdcensus release catalogue office --out site",
+        "sdcensus release catalogue researchers public --office office --out site",
+    ),
+)
+def catalogue(
+    places: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="PLACES", help="The office folder, for all its files; or folders of files."
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="The folder of the site.")],
+    office: Annotated[
+        Path | None,
+        typer.Option(
+            "--office", metavar="FOLDER", help="Where they are registered; office beside each."
+        ),
+    ] = None,
+    languages: Annotated[
+        str, typer.Option("--languages", metavar="NAMES", help="Of the pages; all if not said.")
+    ] = "",
+    language: SpokenLanguage = None,
+    quiet: Quiet = False,
+) -> None:
+    """Write the page of registered files for the office's site, with their papers.
+
+    Records stand there only of public use files.
+    """
+    from sdcensus.session.release.catalogue import write_site
+
+    check_spoken(language)
+    chosen = listed(languages)
+    for name in chosen:
+        check_spoken(name)
+    with all_or_nothing():
+        names = write_site(places, out, office=office, languages=chosen)
+    said = speak("licence.say.site", language, n=len(names), folder=str(out))
+    Output(quiet=quiet).say(said)
+
+
+@app.command(
     "presets",
     epilog=examples(
         "sdcensus release presets", "sdcensus release presets grenada --out release.toml"
@@ -256,3 +303,5 @@ def _show(design: DesignResult, output: Output, language: str | None) -> None:
     output.show(table)
     for refusal in design.refusals:
         output.say(in_language(refusal, language))
+    for note in design.notes:
+        output.note(in_language(note, language))

@@ -28,6 +28,7 @@ from sdcensus.documents.toml.values import (
 from sdcensus.errors import unknown
 from sdcensus.model.release.licence import LicenceClass
 from sdcensus.model.release.plan import (
+    Blanks,
     Documentation,
     LargeHouseholds,
     Layout,
@@ -288,6 +289,7 @@ class SuppressSection(Section):
     importance: Importance = Field(default_factory=dict)
     strata: Word = ""
     designs: Names = Field(default_factory=list)
+    blanks: Annotated[Blanks, one_of(Blanks, "way to count companions")] = Blanks.OWN
 
 
 class SurveySection(Section):

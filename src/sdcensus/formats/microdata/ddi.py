@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 from sdcensus.formats.microdata.encoding import whole_number
 from sdcensus.formats.microdata.layout import FilePart, parts_of, weight_of
 from sdcensus.formats.microdata.shortening import plain_text
-from sdcensus.formats.microdata.statistics import column_statistics
+from sdcensus.formats.microdata.statistics import column_statistics, may_tell_records
 from sdcensus.formats.write import check_new, new_file
 from sdcensus.model.release.licence import LicenceClass
 from sdcensus.model.release.plan import Layout
@@ -242,7 +242,8 @@ def _file(writer: _Codebook, root: Element, place: int, part: FilePart, layout: 
     relational = layout is Layout.LINKED and len(writer.file.tables) > 1
     _child(text, "fileStrc", type="relational" if relational else "rectangular")
     dimensions = _child(text, "dimensns")
-    _child(dimensions, "caseQnty", str(part.table.rows))
+    if may_tell_records(writer.file):
+        _child(dimensions, "caseQnty", str(part.table.rows))
     _child(dimensions, "varQnty", str(len(part.table.columns)))
     _child(text, "fileType", "text/csv", charset="UTF-8")
     writer.first(text, "dataMsng", Text.named("release_formats.missing_data"))

@@ -21,7 +21,7 @@ from sdcensus.formats.microdata.ddi import (
 )
 from sdcensus.formats.microdata.layout import parts_of, weight_of
 from sdcensus.formats.microdata.shortening import plain_text
-from sdcensus.formats.microdata.statistics import column_statistics
+from sdcensus.formats.microdata.statistics import column_statistics, may_tell_records
 from sdcensus.formats.write import check_new, new_file
 from sdcensus.model.release.licence import LicenceClass
 from sdcensus.model.release.plan import Layout
@@ -60,7 +60,7 @@ def nada_document(
                 file_id=f"F{place}",
                 file_name=part.stem,
                 description=contents_text(part, file, layout).show(spoken),
-                case_count=part.table.rows,
+                case_count=part.table.rows if may_tell_records(file) else None,
                 var_count=len(part.table.columns),
                 producer=file.producer.show(spoken),
                 missing_data=_word("missing_data", spoken),

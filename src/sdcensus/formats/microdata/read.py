@@ -27,9 +27,8 @@ from sdcensus.model.release.plan import MicrodataFormat
 from sdcensus.model.release.release_file import ReleaseTable
 from sdcensus.model.sentences import sentence
 
-#: Values that the library reads at the same time: it makes an object of each, and goes through
-#: the whole file every time.
-_VALUES_AT_A_TIME = 10_000_000
+#: Values that the library reads at the same time: it makes an object of each.
+_VALUES_AT_A_TIME = 4_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -187,21 +186,24 @@ def _labelled(path: Path, format: MicrodataFormat, beside: _Beside) -> Microdata
         raise MissingExtra("formats", needed_for=f"Reading {format.value} files") from error
     read = pyreadstat.read_sav if format is MicrodataFormat.SAV else pyreadstat.read_dta
     names = {line[format.value]: name for name, line in beside.variables.items()}
-    columns: dict[str, Any] = {}
-    rows = 0
+    parts: dict[str, list[Any]] = {}
     try:
         _, about = read(path, metadataonly=True, output_format="dict")
         rows = about.number_rows or 0
-        present = list(about.column_names)
-        step = max(1, _VALUES_AT_A_TIME // max(rows, 1))
-        for start in range(0, len(present), step):
-            chosen = present[start : start + step]
-            values, _ = read(path, usecols=chosen, user_missing=True, output_format="dict")
-            for name in chosen:
+        step = max(1, _VALUES_AT_A_TIME // max(len(about.column_names), 1))
+        for start in range(0, max(rows, 1), step):
+            values, _ = read(
+                path, user_missing=True, output_format="dict", row_offset=start, row_limit=step
+            )
+            for name in about.column_names:
                 variable = names.get(name, name)
-                columns[variable] = _texts(values[name], variable, format, beside)
+                texts = _texts(values[name], variable, format, beside)
+                parts.setdefault(variable, []).append(texts)
     except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, ValueError) as error:
         raise InputError(sentence("release_formats.unreadable", file=path.name)) from error
+    columns = {
+        variable: _plain(pa.chunked_array(texts, pa.string())) for variable, texts in parts.items()
+    }
     return MicrodataTable(rows, columns)
 
 
@@ -212,9 +214,18 @@ def _texts(values: Any, variable: str, format: MicrodataFormat, beside: _Beside)
         return _number_texts(np.array(values, dtype=np.float64), int(line["decimals"]))
     by_word = {line[format.value]: line["code"] for line in codes}
     # Few different values, many records: each value is turned into its code once.
-    words = {value: _word(value, format) for value in set(values)}
-    texts = {value: by_word.get(word, word) for value, word in words.items()}
-    return pa.array([texts[value] for value in values], pa.string())
+    for kind in (pa.float64(), pa.string()):
+        try:
+            encoded = pa.array(values, kind).dictionary_encode()
+        except (pa.ArrowInvalid, pa.ArrowTypeError):
+            continue  # numbers and texts together, where Stata has its own missing values
+        words = [_word(value, format) for value in encoded.dictionary.to_pylist()]
+        every = pa.array([by_word.get(word, word) for word in words], pa.string())
+        texts = pa.DictionaryArray.from_arrays(encoded.indices, every).dictionary_decode()
+        return pc.fill_null(texts, by_word.get("", ""))
+    by_value = {value: _word(value, format) for value in set(values)}
+    codes_by_value = {value: by_word.get(word, word) for value, word in by_value.items()}
+    return pa.array([codes_by_value[value] for value in values], pa.string())
 
 
 def _word(value: Any, format: MicrodataFormat) -> str:

@@ -55,10 +55,19 @@ class ColumnStatistics:
 def may_tell_frequencies(file: ReleaseFile) -> bool:
     """Whether catalogues may show how many records have a code.
 
-    A catalogue is open to everybody. Of a full count the frequencies would be the true counts of
-    the census, which are published as protected tables only.
+    A catalogue is open to everybody, so it shows frequencies of files that are open to everybody.
+    Those of a file under licence are seen by those who hold it. Of a file of all units they would
+    be the true counts of the census, which are published as protected tables only.
     """
-    return file.licence is not LicenceClass.FULL_COUNT
+    return file.licence is LicenceClass.PUBLIC_USE and not file.whole
+
+
+def may_tell_records(file: ReleaseFile) -> bool:
+    """Whether catalogues may show how many records a file has.
+
+    The size of a sample is that of a sample; that of a file of all units is a true count.
+    """
+    return file.licence is not LicenceClass.FULL_COUNT and not file.whole
 
 
 def column_statistics(
@@ -80,10 +89,8 @@ def column_statistics(
     ]
     values = column.values[there].astype(np.int64)
     if values.size:
-        # The largest income of a licensed file is somebody's income, and its catalogue is open.
-        if file.licence is LicenceClass.PUBLIC_USE:
-            for kind, number in (("min", values.min()), ("max", values.max())):
-                summaries.append(Summary(kind=kind, value=_decimal(int(number), column.decimals)))
+        for kind, number in (("min", values.min()), ("max", values.max())):
+            summaries.append(Summary(kind=kind, value=_decimal(int(number), column.decimals)))
         summaries += _moments(values, None, column.decimals)
         if weights is not None:
             summaries += _moments(values, weights[there], column.decimals)

@@ -29,14 +29,14 @@ UInt32 = npt.NDArray[np.uint32]
 
 
 @compiled
-def _next(state: npt.NDArray[np.uint64], below: int) -> int:
+def next_number(state: npt.NDArray[np.uint64], below: int) -> int:
     """The next number of the sequence (xorshift), below a limit."""
     value = state[0]
     value ^= value << np.uint64(13)
     value ^= value >> np.uint64(7)
     value ^= value << np.uint64(17)
     state[0] = value
-    return int((value >> np.uint64(11)) % np.uint64(below))
+    return int(np.int64((value >> np.uint64(11)) % np.uint64(below)))
 
 
 @compiled
@@ -99,7 +99,7 @@ def _ruin(
     codes, masks, counts, start, stop, slot_keys, members, member_starts, listed = group_state
     left = number
     for _ in range(min(back, number)):
-        at = _next(state, left)
+        at = next_number(state, left)
         slot = listed[at]
         left -= 1
         listed[at] = listed[left]
@@ -134,7 +134,7 @@ def _recreate(
             keys, gain, cost = best_keys(
                 codes, masks, counts, start, stop, record, free, costs, k, gains, news
             )
-            score = gain * (1000 + _next(state, noise))
+            score = gain * (1000 + next_number(state, noise))
             if keys and score * best_cost > best_gain * cost:
                 best_record, best, best_gain, best_cost = record, keys, score, cost
         if best_record < 0:
@@ -166,7 +166,7 @@ def _prune(
     cost = 0
     left = number
     while left:
-        at = _next(state, left)
+        at = next_number(state, left)
         slot = listed[at]
         left -= 1
         listed[at] = listed[left]
@@ -221,15 +221,15 @@ def cheaper_blanks(
         number = _blanked(masks, given, slots, start, stop, listed)
         if number == 0:
             break
-        back = number if turn % 16 == 15 else 1 + _next(state, min(number, 6))
+        back = number if turn % 16 == 15 else 1 + next_number(state, min(number, 6))
         _ruin(group_state, number, back, state)
-        if _next(state, 2):
-            record = start + _next(state, stop - start)
-            keys = free_keys(masks, slots, record) & _next(state, 1 << width)
+        if next_number(state, 2):
+            record = start + next_number(state, stop - start)
+            keys = free_keys(masks, slots, record) & next_number(state, 1 << width)
             blank_slots(
                 codes, masks, counts, bounds, group, slots, members, member_starts, record, keys
             )
-        noise = 1 + _next(state, 4) * 200
+        noise = 1 + next_number(state, 4) * 200
         _recreate(
             codes,
             masks,

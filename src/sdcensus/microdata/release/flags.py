@@ -18,7 +18,7 @@ from sdcensus.model.published.record_changes import RecordChange, record_changes
 from sdcensus.model.release.file_variable import FileVariable
 from sdcensus.model.release.plan import ReleasePlan
 from sdcensus.model.release.release_file import ReleaseColumn
-from sdcensus.model.schema.variable import Entity
+from sdcensus.model.schema.variable import CodeKind, Entity
 from sdcensus.store.manifest import imputed_column
 
 Integers = npt.NDArray[Any]
@@ -70,4 +70,8 @@ def _flag(
     flags = np.append(store.raw(source.entity, imputed_column(source.name)) != 0, False)
     rows = holder_rows(store, variable.entity, source.entity)[records.sample.rows[variable.entity]]
     own = flags[np.where(rows == NO_ROW, flags.size - 1, rows)]
+    if not variable.amounts:
+        # A value that was imputed and is not stated in the file was blanked: the flag would say so.
+        blank = [code.kind is CodeKind.NOT_STATED for code in variable.level.codes]
+        own &= ~np.append(blank, True)[np.minimum(records.codes[variable.name], len(blank))]
     return flag_column(variable, own[order], names)

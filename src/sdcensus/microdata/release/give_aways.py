@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from sdcensus.kernels.uniques.numbering import compressed, counted
 from sdcensus.microdata.method import Fact, FactTable
 from sdcensus.microdata.release.areas import NO_AREA, HiddenLevel, hidden_levels, leaves_of
 from sdcensus.model.release.file_variable import FileDesign, FileVariable
@@ -17,6 +20,8 @@ from sdcensus.store.census_store import CensusStore
 Integers = npt.NDArray[Any]
 Int64 = npt.NDArray[np.int64]
 
+#: What the table is called.
+GIVE_AWAYS = "give-aways"
 HEADINGS = ("variable", "code", "level", "area", "units")
 
 
@@ -40,12 +45,18 @@ def give_aways(store: CensusStore, design: FileDesign) -> FactTable | None:
     if not rows:
         return None
     return FactTable(
-        name="give-aways",
+        name=GIVE_AWAYS,
         title=sentence("release_sample.give_aways.title"),
         headings=tuple(sentence(f"release_sample.give_aways.{heading}") for heading in HEADINGS),
         rows=tuple(rows),
         note=sentence("release_sample.give_aways.note"),
     )
+
+
+def of_variables(facts: FactTable, names: Collection[str]) -> FactTable | None:
+    """The lines of some variables; ``None`` where there are none."""
+    rows = tuple(row for row in facts.rows if row[0] in names)
+    return replace(facts, rows=rows) if rows else None
 
 
 def _lines(
@@ -58,7 +69,11 @@ def _lines(
     codes = variable.level.group_array[column]
     placed = leaves != NO_AREA
     size = hidden[0].part.size
-    pairs, counts = np.unique(codes[placed] * size + leaves[placed], return_counts=True)
+    if not placed.all():
+        codes, leaves = codes[placed], leaves[placed]
+    numbers = codes * size + leaves
+    places, pairs = compressed(numbers, len(variable.level.codes) * size - 1)
+    counts = counted(places, pairs.size)
     code, leaf = pairs // size, pairs % size
     lines: dict[int, tuple[Fact, ...]] = {}
     for level in hidden:

@@ -80,6 +80,7 @@ def published(records: FileRecords, plan: ReleasePlan, draws: Draws, copy: str =
         title=title,
         tables=tables,
         licence=plan.licence,
+        whole=records.design.design.fraction == 1,
         languages=languages_of(plan, schema),
         census=census,
         country=country,

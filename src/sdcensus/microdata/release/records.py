@@ -103,13 +103,16 @@ class FileRecords(Confidential):
         )
 
 
-def records_of(store: CensusStore, design: FileDesign, sample: Sample) -> FileRecords:
+def records_of(
+    store: CensusStore, design: FileDesign, sample: Sample, *, warned: bool = True
+) -> FileRecords:
     """What a design tells of the units of a sample.
 
     Args:
         store: The census, or the view of one whose records were changed.
         design: What the file tells.
         sample: Who is in it.
+        warned: Whether to look for codes that tell an area that the file leaves out.
     """
     codes: dict[str, Integers] = {}
     amounts: dict[str, Int64] = {}
@@ -122,7 +125,7 @@ def records_of(store: CensusStore, design: FileDesign, sample: Sample) -> FileRe
         leaves = store.column(variable.entity, variable.source)[rows]
         groups = variable.level.group_array.astype(smallest_width(len(variable.level.codes)))
         codes[variable.name] = groups[leaves]
-    warning = give_aways(store, design)
+    warning = give_aways(store, design) if warned else None
     return FileRecords(
         store=store,
         design=design,

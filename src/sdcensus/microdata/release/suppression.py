@@ -1,9 +1,10 @@
 """Local suppression: keys that are blanked until no record of a file is alone.
 
-A blank is "not stated", and a key that is not stated matches any value, in both directions: the
-record with the blank may be anybody, and everybody may be the record with the blank. Values that
-several records share in the file, as members share the tenure of their household, are blanked for
-all of them or for none.
+A blank is "not stated". Whom a record with a blank is a companion of is a setting: of those who
+have the blank too (``Blanks.OWN``), or of everybody, as a missing key matches any value in both
+directions (``Blanks.ANY``). Whoever is safe by the first is so by the second. Values that several
+records share in the file, as members share the tenure of their household, are blanked for all of
+them or for none.
 """
 
 from __future__ import annotations
@@ -25,11 +26,17 @@ from sdcensus.microdata.release.suppression_facts import (
     suppression_facts,
     suppression_notes,
 )
-from sdcensus.microdata.release.suppression_file import KeyedFile, closed_groups, keyed_file
+from sdcensus.microdata.release.suppression_file import (
+    KeyedFile,
+    check_reached,
+    closed_groups,
+    keyed_file,
+)
 from sdcensus.microdata.release.suppression_keys import FileKey, file_keys, integer_weights
+from sdcensus.microdata.release.suppression_stated import blank_stated
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.release.file_variable import FileDesign, FileVariable
-from sdcensus.model.release.plan import Suppression
+from sdcensus.model.release.plan import Blanks, Suppression
 from sdcensus.model.schema.encoding import NO_VALUE
 from sdcensus.model.schema.variable import Code, CodeKind, Level, smallest_width
 from sdcensus.model.text import Text
@@ -69,9 +76,13 @@ def suppressed(
     keys = file_keys(records, suppression)
     file = keyed_file(records, keys, suppression)
     before = file.counts < suppression.k
-    _blank(file, integer_weights(keys), suppression.k, progress)
+    if suppression.blanks is Blanks.OWN:
+        blank_stated(file, integer_weights(keys), suppression.k, progress)
+    else:
+        _blank(file, integer_weights(keys), suppression.k, progress)
+    check_reached(file, keys, suppression)
     blanks = _blanks(records, keys, file)
-    leaning = leaning_records(file, suppression.k)
+    leaning = leaning_records(file, suppression)
     design = _design_with_blanks(records.design, keys, blanks)
     codes: dict[str, Integers] = {}
     amounts: dict[str, Int64] = {}

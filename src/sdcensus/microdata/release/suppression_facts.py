@@ -13,7 +13,7 @@ from sdcensus.microdata.method import FactTable, OfficeFile
 from sdcensus.microdata.release.records import FileRecords
 from sdcensus.microdata.release.suppression_file import KeyedFile
 from sdcensus.microdata.release.suppression_keys import FileKey
-from sdcensus.model.release.plan import Suppression
+from sdcensus.model.release.plan import Blanks, Suppression
 from sdcensus.model.schema.variable import CodeKind
 from sdcensus.model.sentences import sentence
 
@@ -62,7 +62,7 @@ def suppression_facts(
             (sentence("release_treat.records.changed"), int((file.masks != file.given).sum())),
             (sentence("release_treat.records.leaning"), leaning),
         ),
-        note=sentence("release_treat.records.note"),
+        note=sentence(f"release_treat.records.{suppression.blanks.value}"),
     )
     return values, reached
 
@@ -74,13 +74,15 @@ def _missing_rows(key: FileKey, size: int) -> int:
     return int(missing.sum())
 
 
-def leaning_records(file: KeyedFile, k: int) -> int:
+def leaning_records(file: KeyedFile, suppression: Suppression) -> int:
     """How many records have enough companions only because values of these were blanked."""
+    if suppression.blanks is Blanks.OWN:
+        return 0
     changed = file.masks != file.given
     counts = file.counts.copy()
     rows = np.flatnonzero(changed)
     take_out(file.codes, file.masks, counts, file.bounds, file.group, rows)
-    return int(((counts < k) & ~changed).sum())
+    return int(((counts < suppression.k) & ~changed).sum())
 
 
 def suppression_notes(

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.kernels.suppression.matches import match_counts, projected
+from sdcensus.kernels.suppression.stated import supports
 from sdcensus.microdata.release.records import FileRecords
 from sdcensus.microdata.release.suppression_keys import (
     NOWHERE,
@@ -20,7 +21,7 @@ from sdcensus.microdata.release.suppression_keys import (
     variable_of,
 )
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.release.plan import Suppression
+from sdcensus.model.release.plan import Blanks, Suppression
 
 Integers = npt.NDArray[Any]
 Bool = npt.NDArray[np.bool_]
@@ -94,15 +95,12 @@ def keyed_file(
     bits = np.uint32(1) << np.arange(len(keys), dtype=np.uint32)
     given = (missing * bits).sum(axis=1, dtype=np.uint32)
     slots, slot_keys, members, member_starts = _slots(keys, order, missing)
-    counts = np.zeros(order.size, dtype=np.int64)
-    for start, stop in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
-        counts[start:stop] = match_counts(codes[start:stop], given[start:stop])
     file = KeyedFile(
         order=order.astype(np.int64),
         codes=np.ascontiguousarray(codes),
         given=given,
         masks=given.copy(),
-        counts=counts,
+        counts=_counts(codes, given, given, bounds, suppression.blanks),
         bounds=bounds.astype(np.int64),
         group=group,
         slots=slots,
@@ -110,8 +108,20 @@ def keyed_file(
         members=members,
         member_starts=member_starts,
     )
-    _check_possible(file, keys, suppression, stratum is not None)
+    _check_possible(file, keys, suppression)
     return file
+
+
+def _counts(codes: Int32, masks: UInt32, others: UInt32, bounds: Int64, blanks: Blanks) -> Int64:
+    """How many records each one has alike in its group, if others have other keys missing."""
+    counts = np.zeros(masks.size, dtype=np.int64)
+    everybody = np.ones(masks.size, dtype=bool)
+    if blanks is Blanks.OWN:
+        group = np.repeat(np.arange(bounds.size - 1), np.diff(bounds))
+        return supports(codes, others, masks, everybody, group)
+    for start, stop in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+        counts[start:stop] = match_counts(codes[start:stop], masks[start:stop])
+    return counts
 
 
 def _strata(records: FileRecords, suppression: Suppression) -> Int32 | None:
@@ -154,9 +164,7 @@ def _slots(
     return slots, np.concatenate(slot_keys), members, starts
 
 
-def _check_possible(
-    file: KeyedFile, keys: Sequence[FileKey], suppression: Suppression, strata: bool
-) -> None:
+def _check_possible(file: KeyedFile, keys: Sequence[FileKey], suppression: Suppression) -> None:
     """Refuse what no blank can reach."""
     k, size = suppression.k, file.order.size
     if size < k:
@@ -169,25 +177,35 @@ def _check_possible(
         every[file.slots[:, at] < 0] &= ~np.uint32(1 << at)
     every |= file.given
     # The groups keep apart what never matches; the last resort is to blank all that may be.
-    few = False
-    for start, stop in zip(file.bounds[:-1].tolist(), file.bounds[1:].tolist(), strict=True):
-        below = file.counts[start:stop] < k
-        if below.any():
-            counts = match_counts(file.codes[start:stop], every[start:stop])
-            few = few or bool((counts < k).any())
-    if few:
-        fixed = [key.variable.name for key in keys if key.weight is None]
-        held = [key.variable.name for key in keys if (key.unit < 0).any()]
-        reasons = [
-            *([f"share their {suppression.strata!r} (strata)"] if strata else []),
-            *([f"share {', '.join(fixed)}, which importance never blanks"] if fixed else []),
-            *([f"have no household to hold {', '.join(held)}"] if held else []),
-        ]
-        raise SpecError(
-            f"[suppress] k = {k} cannot be reached: some records {', or '.join(reasons)}, with"
-            f" fewer than {k} in all. Take a smaller k, coarser codes or other strata, or let every"
-            " key be blanked."
-        )
+    counts = _counts(file.codes, every, file.given, file.bounds, suppression.blanks)
+    if (counts < k).any():
+        raise _not_reached(keys, suppression)
+
+
+def check_reached(file: KeyedFile, keys: Sequence[FileKey], suppression: Suppression) -> None:
+    """Refuse a file where blanks have not reached what is asked for.
+
+    Raises:
+        SpecError: Somebody has fewer companions still.
+    """
+    if (file.counts < suppression.k).any():
+        raise _not_reached(keys, suppression)
+
+
+def _not_reached(keys: Sequence[FileKey], suppression: Suppression) -> SpecError:
+    k = suppression.k
+    fixed = [key.variable.name for key in keys if key.weight is None]
+    held = [key.variable.name for key in keys if (key.unit < 0).any()]
+    reasons = [
+        *([f"share their {suppression.strata!r} (strata)"] if suppression.strata else []),
+        *([f"share {', '.join(fixed)}, which importance never blanks"] if fixed else []),
+        *([f"have no household to hold {', '.join(held)}"] if held else []),
+    ]
+    return SpecError(
+        f"[suppress] k = {k} cannot be reached: some records {', or '.join(reasons)}, with"
+        f" fewer than {k} in all. Take a smaller k, coarser codes or other strata, or let every"
+        " key be blanked."
+    )
 
 
 def closed_groups(file: KeyedFile) -> Bool:

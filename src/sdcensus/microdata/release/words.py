@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from sdcensus.microdata.release.records import FileRecords
 from sdcensus.model.quantities import limit_text
 from sdcensus.model.release.changes import reason_text
 from sdcensus.model.release.file_variable import FileDesign, FileVariable
 from sdcensus.model.release.plan import LargeHouseholds, ReleasePlan
 from sdcensus.model.schema.schema import Schema
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.sentences import in_every_language
 from sdcensus.model.text import LANGUAGES, Text
 
@@ -15,18 +18,30 @@ from sdcensus.model.text import LANGUAGES, Text
 def sampling_words(design: FileDesign) -> Text:
     """How records were drawn."""
     unit, fraction = design.unit.plural, design.design.fraction
-    if fraction == 1:
-        return Text.named(f"release_sample.sampling.all_{unit}")
-    share = in_every_language(lambda language: limit_text(float(fraction), language))
-    return Text.named(f"release_sample.sampling.part_{unit}").filled(share=share)
+    drawn = Text.named(f"release_sample.sampling.all_{unit}")
+    if fraction != 1:
+        share = in_every_language(lambda language: limit_text(float(fraction), language))
+        drawn = Text.named(f"release_sample.sampling.part_{unit}").filled(share=share)
+    if not design.population:
+        return drawn
+    extract = Text.named(f"release_sample.sampling.extract_{unit}").filled(where=design.population)
+    return in_every_language(lambda language: f"{drawn.show(language)} {extract.show(language)}")
 
 
 def public_notes(records: FileRecords, plan: ReleasePlan) -> tuple[Text, ...]:
     """What readers have to know: that values were changed, not which, and not by how much."""
     notes = [Text.named("release_sample.notes.order"), Text.named("release_sample.notes.weights")]
+    if records.design.unit is Entity.HOUSEHOLD and _several(records):
+        notes.append(Text.named("release_sample.notes.two_weights"))
     if _changed(records, plan):
         notes.append(Text.named("release_sample.notes.changed"))
     return tuple(notes)
+
+
+def _several(records: FileRecords) -> bool:
+    """Whether units of the file differ in their weights."""
+    weights = np.concatenate([*records.sample.weights.values()])
+    return np.unique(weights).size > 1
 
 
 def _changed(records: FileRecords, plan: ReleasePlan) -> bool:

@@ -69,6 +69,8 @@ class FileDesign:
             person has the household variables of the household.
         not_in_file: Keys of the ladder that this file does not hold, as the plan writes them.
         not_applied: Recodes of a preset that this census cannot have, with the reason.
+        extract: The name of a researcher's extract; empty for the whole file.
+        population: The condition of the extract; empty for everybody.
     """
 
     design: Design
@@ -78,6 +80,8 @@ class FileDesign:
     ladder: tuple[FileVariable, ...] = ()
     not_in_file: tuple[str, ...] = ()
     not_applied: tuple[str, ...] = ()
+    extract: str = ""
+    population: str = ""
 
     def of(self, entity: Entity) -> tuple[FileVariable, ...]:
         """The variables that stand in one table of the file."""

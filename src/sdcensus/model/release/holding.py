@@ -120,6 +120,7 @@ class HandedOut(Event):
     copy: str
     place: str = ""
     digests: tuple[tuple[str, str], ...] = ()
+    content: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

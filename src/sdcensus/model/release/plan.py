@@ -148,6 +148,17 @@ class Treatment:
     designs: tuple[str, ...] = ()
 
 
+class Blanks(StrEnum):
+    """Whom a record with blanks is a companion of.
+
+    ``own``: of those who have at least the same blanks; others have to state what a record states.
+    ``any``: of everybody who states nothing else, as a missing key matches any value.
+    """
+
+    OWN = "own"
+    ANY = "any"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suppression:
     """Keys that are blanked so that no record has fewer than ``k`` like it.
@@ -158,6 +169,7 @@ class Suppression:
         importance: How much the office would rather keep a key, by name; 1 if not named.
         strata: A variable within whose categories it is done.
         designs: The designs whose file it changes; all if empty.
+        blanks: Whom a record with blanks is a companion of.
     """
 
     k: int = 3
@@ -165,6 +177,7 @@ class Suppression:
     importance: Mapping[str, float] = field(default_factory=dict)
     strata: str = ""
     designs: tuple[str, ...] = ()
+    blanks: Blanks = Blanks.OWN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

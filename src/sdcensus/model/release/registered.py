@@ -35,6 +35,9 @@ class RegisteredFile:
         shown: The file in that folder that tells what it shows of whom, called by its digest.
         files: Names and digests of the files.
         reason: Why a risk was accepted, or why it was withdrawn.
+        extract: Which extract of the plan it is; empty for the whole design.
+        content: A digest of what it says, whatever the order of its records.
+        place: Where it stood when it was registered.
     """
 
     event: FileEvent
@@ -54,6 +57,9 @@ class RegisteredFile:
     shown: str = ""
     files: tuple[tuple[str, str], ...] = ()
     reason: str = ""
+    extract: str = ""
+    content: str = ""
+    place: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """As plain values."""

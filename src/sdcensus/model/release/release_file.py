@@ -95,6 +95,7 @@ class ReleaseFile:
         country, census: What it is about.
         reference_date: The date of the census, as in the schema.
         licence: Who gets it.
+        whole: Whether all units of the census are in it, so that its records are true counts.
         tables: Households before persons.
         languages: Languages of its labels, the first one is shown where another is missing.
         sampling: How records were drawn, in words for the public.
@@ -121,6 +122,7 @@ class ReleaseFile:
     removed: tuple[tuple[str, Text, Text], ...] = ()
     citation: Text = Text()
     version: str = "1"
+    whole: bool = False
     data_version: str = ""
 
     def table(self, entity: Entity) -> ReleaseTable:

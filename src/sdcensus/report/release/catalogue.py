@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
 
-from sdcensus.formats.microdata.statistics import may_tell_frequencies
+from sdcensus.formats.microdata.statistics import may_tell_records
 from sdcensus.model.catalogue import FIRST
 from sdcensus.model.quantities import number_text
 from sdcensus.model.release.licence import LicenceClass
@@ -97,7 +97,7 @@ class CatalogueEntry:
             years=file.reference_date[:4],
             variables=variables,
             records=tuple((table.entity, table.rows) for table in file.tables)
-            if may_tell_frequencies(file)
+            if may_tell_records(file)
             else (),
             contact=file.contact,
             apply=apply,

@@ -10,7 +10,11 @@ from fractions import Fraction
 from html import escape
 
 from sdcensus.formats.microdata.layout import weight_of
-from sdcensus.formats.microdata.statistics import column_statistics, may_tell_frequencies
+from sdcensus.formats.microdata.statistics import (
+    column_statistics,
+    may_tell_frequencies,
+    may_tell_records,
+)
 from sdcensus.model.quantities import number_text, share_text, written_as
 from sdcensus.model.release.release_file import (
     ColumnKind,
@@ -128,16 +132,16 @@ def _all(table: ReleaseTable) -> range:
 
 
 def _about(file: ReleaseFile, language: str) -> Iterator[str]:
-    telling = may_tell_frequencies(file)
+    telling, sized = may_tell_frequencies(file), may_tell_records(file)
     rows = [
         [
             _units(table, language),
-            *([number_text(table.rows, language)] if telling else []),
+            *([number_text(table.rows, language)] if sized else []),
             number_text(len(table.columns), language),
         ]
         for table in file.tables
     ]
-    names = ("units", "records", "columns") if telling else ("units", "columns")
+    names = ("units", "records", "columns") if sized else ("units", "columns")
     heads = [say(f"codebook.{head}", language) for head in names]
     yield shell.table(say("codebook.tables", language), heads, rows)
     told = {
@@ -152,7 +156,7 @@ def _about(file: ReleaseFile, language: str) -> Iterator[str]:
         if text
     )
     yield Html(f'<div class="variable about"><dl>{pairs}</dl></div>\n' if pairs else "")
-    key = "counted" if telling else "not_counted"
+    key = "counted" if telling else "licensed_only" if sized else "not_counted"
     yield shell.paragraph(say(f"codebook.{key}", language), soft=True)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from sdcensus.errors import OutputError
@@ -115,22 +115,28 @@ def write_codebook(
     return write_public(folder, codebook_pages(file, languages))
 
 
-def write_catalogue(
-    entries: Sequence[catalogue.CatalogueEntry],
-    folder: Path,
+def catalogue_pages(
+    entries: Callable[[str], Sequence[catalogue.CatalogueEntry]],
     languages: Sequence[str] = (),
     *,
     producer: Text = Text(),
     contact: str = "",
-) -> tuple[Path, ...]:
-    """Write the page of all files into a folder, one for each language."""
+) -> dict[str, bytes]:
+    """The page of all files by its name, one for each language.
+
+    Args:
+        entries: The files as a page in a language shows them, with its links.
+        languages: Of the pages.
+        producer: The office.
+        contact: Where to ask.
+    """
 
     def page(language: str, others: Sequence[str]) -> str:
         return catalogue.catalogue_page(
-            entries, language, producer=producer, contact=contact, others=others
+            entries(language), language, producer=producer, contact=contact, others=others
         )
 
-    return write_public(folder, pages(catalogue.STEM, ".html", languages, page))
+    return pages(catalogue.STEM, ".html", languages, page)
 
 
 def write_public(folder: Path, papers: Mapping[str, bytes]) -> tuple[Path, ...]:

@@ -1,8 +1,9 @@
 """Terms of use by licence class, and the agreement that a licensed user signs.
 
 The words are ours, for an office that has none. An office puts its own in their place by a text
-with the same gaps: ``{title}``, ``{producer}``, ``{contact}``, ``{citation}``. An empty line begins
-a new paragraph, a line that begins with ``#`` is a heading, one that begins with ``-`` a rule.
+with the same gaps: ``{title}``, ``{producer}``, ``{contact}``, ``{citation}``; that of an agreement
+may have those of ``AgreementFields`` as well, such as ``{person}``. An empty line begins a new
+paragraph, a line that begins with ``#`` is a heading, one that begins with ``-`` a rule.
 """
 
 from __future__ import annotations
@@ -133,8 +134,10 @@ def _own(licence: LicenceClass, language: str) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _filled(template: str, fields: TermsFields, language: str) -> str:
-    shown = fields.shown(language)
+def _filled(
+    template: str, fields: TermsFields, language: str, more: Mapping[str, str] | None = None
+) -> str:
+    shown = {**fields.shown(language), **(more or {})}
 
     def gap(match: re.Match[str]) -> str:
         name = match[1]
@@ -224,6 +227,7 @@ white-space:pre-line}
 @media(max-width:760px){.blanks{grid-template-columns:1fr;gap:2px}
 .signatures{grid-template-columns:1fr}}
 """
+_LINE = "_" * 20
 _WHO = ("person", "position", "organisation", "address", "team")
 _WHAT = ("project", "abstract", "file", "begins", "ends")
 
@@ -242,7 +246,7 @@ def agreement(fields: AgreementFields, language: str = "en", *, template: str | 
         say("agreement.title", language, title=shown["title"]),
         shell.section(say("agreement.who", language), _blanks(fields, _WHO, language)),
         shell.section(say("agreement.what", language), _blanks(fields, _WHAT, language)),
-        *_blocks(terms(fields.terms, language, template=template)),
+        *_blocks(_agreed_terms(fields, language, template)),
         shell.section(
             say("agreement.signatures", language),
             say("agreement.promise", language, producer=shown["producer"]),
@@ -262,6 +266,16 @@ def agreement(fields: AgreementFields, language: str = "en", *, template: str | 
         language=language,
         style=_AGREEMENT_STYLE,
     )
+
+
+def _agreed_terms(fields: AgreementFields, language: str, template: str | None) -> str:
+    """The terms; the office's own may name who signs, and for what."""
+    if template is None:
+        return terms(fields.terms, language)
+    names = ("number", *_WHO, *_WHAT, "for_office")
+    # A gap that nobody has filled is left to be written by hand.
+    more = {name: str(getattr(fields, name)) or _LINE for name in names}
+    return _filled(template, fields.terms, language, more)
 
 
 def _blanks(fields: AgreementFields, names: tuple[str, ...], language: str) -> Html:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -62,6 +63,30 @@ class Combinations(Confidential):
             bits[(patterns >> np.uint64(key)) & np.uint64(1) == 0] |= mask
         return bits
 
+    def with_key(self, column: KeyColumn, sampled: Mask, missing: MissingValues) -> Combinations:
+        """The combinations with one more key."""
+        values, not_stated = _values(column, missing)
+        step = refined(self.numbers, self.counts.shape[1], values, column.size)
+        masks = _with_mask(self.masks, column.size)
+        words = np.zeros((step.count, masks.shape[1]), dtype=np.uint64)
+        words[:, : self.words.shape[1]] = self.words[step.parents]
+        word, shift = _position(masks[-1])
+        words[:, word] |= step.codes.astype(np.uint64) << np.uint64(shift)
+        bit, nothing = np.uint64(1 << self.masks.shape[0]), np.uint64(0)
+        not_applicable = column.is_kind(CodeKind.NOT_APPLICABLE)
+        counts = [
+            counted(step.numbers, step.count),
+            counted(step.numbers, step.count, sampled),
+        ]
+        return Combinations(
+            numbers=step.numbers,
+            counts=np.stack(counts),
+            words=words,
+            masks=masks,
+            hidden=self.hidden[step.parents] | np.where(not_stated[step.codes], bit, nothing),
+            absent=self.absent[step.parents] | np.where(not_applicable[step.codes], bit, nothing),
+        )
+
     def adjusted(self) -> SampledCells:
         """The combinations that the file holds, with missing values."""
         held = np.flatnonzero(self.counts[1] > 0)
@@ -99,43 +124,57 @@ def steps_of(
     columns: Sequence[KeyColumn], sampled: Mask, missing: MissingValues
 ) -> Iterator[Combinations]:
     """The combinations of the first key, the first two, and so on."""
-    steps = _from_nothing(columns, sampled, missing)
-    next(steps)
-    return steps
+    _check(columns, sampled)
+    step = _nothing(sampled)
+    for column in columns:
+        step = step.with_key(column, sampled, missing)
+        yield step
 
 
 def combinations(
     columns: Sequence[KeyColumn], sampled: Mask, missing: MissingValues
 ) -> Combinations:
     """The combinations of all keys; without any, all records are alike."""
-    *_, last = _from_nothing(columns, sampled, missing)
+    *_, last = itertools.chain([_nothing(sampled)], steps_of(columns, sampled, missing))
     return last
 
 
-def _from_nothing(
+def without_each(
     columns: Sequence[KeyColumn], sampled: Mask, missing: MissingValues
 ) -> Iterator[Combinations]:
+    """The combinations of all keys but the first, all but the second, and so on.
+
+    Halves of the keys are taken together: n keys are numbered n log n times, not n times n.
+    """
     _check(columns, sampled)
-    masks = _masks([column.size for column in columns])
+
+    def left_out(step: Combinations, keys: Sequence[KeyColumn]) -> Iterator[Combinations]:
+        if len(keys) == 1:
+            yield step
+            return
+        halves = (keys[: len(keys) // 2], keys[len(keys) // 2 :])
+        for half, others in (halves, halves[::-1]):
+            finer = step
+            for column in others:
+                finer = finer.with_key(column, sampled, missing)
+            yield from left_out(finer, half)
+
+    if columns:
+        yield from left_out(_nothing(sampled), columns)
+
+
+def _nothing(sampled: Mask) -> Combinations:
+    """No key is known: all records are alike."""
     size = min(sampled.size, 1)
-    numbers = np.zeros(sampled.size, dtype=np.int64)
-    words = np.zeros((size, masks.shape[1]), dtype=np.uint64)
     hidden, absent = np.zeros((2, size), dtype=np.uint64)
-    counts = np.array([[sampled.size], [np.count_nonzero(sampled)]])[:, :size]
-    yield Combinations(numbers, counts, words, masks[:0], hidden, absent)
-    for key, column in enumerate(columns):
-        values, not_stated = _values(column, missing)
-        step = refined(numbers, size, values, column.size)
-        numbers, size = step.numbers, step.count
-        words = words[step.parents]
-        word, shift = _position(masks[key])
-        words[:, word] |= step.codes.astype(np.uint64) << np.uint64(shift)
-        bit = np.uint64(1 << key)
-        hidden = hidden[step.parents] | np.where(not_stated[step.codes], bit, np.uint64(0))
-        not_applicable = column.is_kind(CodeKind.NOT_APPLICABLE)
-        absent = absent[step.parents] | np.where(not_applicable[step.codes], bit, np.uint64(0))
-        counts = np.stack([counted(numbers, size), counted(numbers, size, sampled)])
-        yield Combinations(numbers, counts, words, masks[: key + 1], hidden, absent)
+    return Combinations(
+        numbers=np.zeros(sampled.size, dtype=np.int64),
+        counts=np.array([[sampled.size], [np.count_nonzero(sampled)]])[:, :size],
+        words=np.zeros((size, 1), dtype=np.uint64),
+        masks=np.zeros((0, 1), dtype=np.uint64),
+        hidden=hidden,
+        absent=absent,
+    )
 
 
 def _values(column: KeyColumn, missing: MissingValues) -> tuple[Integers, Mask]:
@@ -151,20 +190,19 @@ def _values(column: KeyColumn, missing: MissingValues) -> tuple[Integers, Mask]:
     return together[column.values], not_stated
 
 
-def _masks(sizes: Sequence[int]) -> UInt64:
-    """For each key its bits in words, from the top: words ascend as combinations do."""
-    places = []
-    word, free = 0, 64
-    for size in sizes:
-        width = max((size - 1).bit_length(), 1)
-        if free < width:
-            word, free = word + 1, 64
-        free -= width
-        places.append((word, free, width))
-    masks = np.zeros((len(sizes), word + 1), dtype=np.uint64)
-    for key, (word, shift, width) in enumerate(places):
-        masks[key, word] = np.uint64(((1 << width) - 1) << shift)
-    return masks
+def _with_mask(masks: UInt64, size: int) -> UInt64:
+    """The bits of keys in words, and of one key more: from the top, as combinations ascend."""
+    width = max((size - 1).bit_length(), 1)
+    free = 64
+    if masks.size and masks[-1, -1]:
+        free = _position(masks[-1])[1]
+    more = int(free < width)
+    if more:
+        free = 64
+    wider = np.zeros((masks.shape[0] + 1, masks.shape[1] + more), dtype=np.uint64)
+    wider[:-1, : masks.shape[1]] = masks
+    wider[-1, -1] = np.uint64(((1 << width) - 1) << (free - width))
+    return wider
 
 
 def _position(mask: UInt64) -> tuple[int, int]:

@@ -196,7 +196,7 @@ def with_errors(
         values: The code of each record.
         size: How many codes there are.
         wrong: Which records are wrong.
-        words: A random word of each record.
+        words: A random word of each record that is wrong.
         frequencies: How many of the population have each code.
 
     Returns:
@@ -212,7 +212,7 @@ def with_errors(
     others = bounds[-1] - own
     possible = others > 0
     rows, codes, own = rows[possible], codes[possible], own[possible]
-    place = (words[rows] % others[possible].astype(np.uint64)).astype(np.int64)
+    place = (words[possible] % others[possible].astype(np.uint64)).astype(np.int64)
     # Whoever would fall on or behind the own code goes past it.
     start = bounds[np.minimum(codes, size)]
     place = np.where(place >= start, place + own, place)

@@ -112,7 +112,7 @@ def ladder_risk(
     Raises:
         SpecError: ``k`` is below 1, or there are more keys than a ladder may have.
     """
-    measured = _Measured(sampled, households, k)
+    measured = StepMeasure(sampled, households, k)
     steps = []
     for place, step in enumerate(steps_of(columns, sampled, missing)):
         names = tuple(column.name for column in columns[: place + 1])
@@ -130,13 +130,19 @@ def whole_risk(
     households: Integers | None = None,
 ) -> StepRisk:
     """The last step of a ladder alone, without those before it; arguments as there."""
-    measured = _Measured(sampled, households, k)
+    measured = StepMeasure(sampled, households, k)
     names = tuple(column.name for column in columns)
     return measured.step(combinations(columns, sampled, missing), names)
 
 
-class _Measured:
-    """What is counted of the combinations of keys in a file."""
+class StepMeasure:
+    """What is counted of the combinations of keys in a file.
+
+    Args:
+        sampled: Which records of the census the file holds.
+        households: The row of each record's household, as for ``ladder_risk``.
+        k: How many should share their keys.
+    """
 
     def __init__(self, sampled: Mask, households: Integers | None, k: int) -> None:
         if k < 1:
@@ -149,7 +155,11 @@ class _Measured:
         if households is not None:
             self._members = Members.of(np.asarray(households)[self._rows])
 
+    def __repr__(self) -> str:
+        return "<StepMeasure: confidential>"
+
     def step(self, keys: Combinations, names: tuple[str, ...]) -> StepRisk:
+        """The risk from an intruder who knows these keys."""
         cells = keys.adjusted()
         uniques = uniques_of(cells, population=self._population, k=self._k)
         risk = None

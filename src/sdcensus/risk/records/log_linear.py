@@ -21,10 +21,12 @@ from sdcensus.risk.records.key_column import Integers
 Floats = npt.NDArray[np.float64]
 Int64 = npt.NDArray[np.int64]
 
-#: Tables with more cells are not fitted with two-way terms.
-MOST_CELLS = 4_000_000
 #: Fitting stops when margins are this near, as a share of all records, or after so many rounds.
 PRECISION, MOST_ROUNDS = 1e-7, 200
+#: Cells times pairs of keys times rounds that a fit with two-way terms may take: below a second.
+MOST_WORK = 100_000_000
+#: Where fewer rounds than these would be left, the table is too large for two-way terms.
+FEWEST_ROUNDS = 20
 
 
 class ModelTerms(StrEnum):
@@ -43,11 +45,13 @@ class FittedModel:
         expected: For each combination that occurs the expected count.
         dispersion: The test of dispersion: about standard normal where the model is right, far
             above 0 where counts vary more than it says, below 0 where it follows them too closely.
+        work: Cells times pairs of keys times rounds that it took to fit.
     """
 
     terms: ModelTerms
     expected: Floats
     dispersion: float
+    work: int = 0
 
 
 def dispersion(observed: Int64, expected: Floats, squares: float) -> float:
@@ -85,7 +89,8 @@ def two_way(codes: Sequence[Integers], observed: Int64) -> FittedModel | None:
     """
     places = [np.unique(values, return_inverse=True)[1].reshape(-1) for values in codes]
     shape = tuple(int(values.max(initial=0)) + 1 for values in places)
-    if len(shape) < 3 or math.prod(shape) > MOST_CELLS or not observed.size:
+    work = math.prod(shape) * math.comb(len(shape), 2)
+    if len(shape) < 3 or work * FEWEST_ROUNDS > MOST_WORK or not observed.size:
         return None
     table = np.zeros(shape)
     np.add.at(table, tuple(places), observed)
@@ -96,7 +101,9 @@ def two_way(codes: Sequence[Integers], observed: Int64) -> FittedModel | None:
     margins = [table.sum(axis=axes, keepdims=True) for axes in others]
     fitted = np.ones(shape)
     total = float(observed.sum())
-    for _ in range(MOST_ROUNDS):
+    rounds = 0
+    for _ in range(min(MOST_ROUNDS, MOST_WORK // work)):
+        rounds += 1
         furthest = 0.0
         for axes, margin in zip(others, margins, strict=True):
             now = fitted.sum(axis=axes, keepdims=True)
@@ -106,4 +113,5 @@ def two_way(codes: Sequence[Integers], observed: Int64) -> FittedModel | None:
             break
     expected = fitted[tuple(places)]
     squares = float(np.sum(fitted**2))
-    return FittedModel(ModelTerms.TWO_WAY, expected, dispersion(observed, expected, squares))
+    tested = dispersion(observed, expected, squares)
+    return FittedModel(ModelTerms.TWO_WAY, expected, tested, work * rounds)

@@ -25,8 +25,10 @@ from sdcensus.risk.records.log_linear import FittedModel, ModelTerms, main_effec
 Floats = npt.NDArray[np.float64]
 Int64 = npt.NDArray[np.int64]
 
-#: Samples that are drawn to see how far estimates are off.
-DRAWS = 50
+#: Samples that are drawn to see how far estimates are off: fewer where fitting takes more work than
+#: this in all (counted, not timed: the same records give the same number), but never below these.
+DRAWS, FEWEST_DRAWS = 50, 5
+DRAWS_WORK = 300_000_000
 #: The series ends where a term adds less than this share.
 SMALLEST_TERM = 1e-15
 #: Terms that are added at most; what is left out beyond is far below any count.
@@ -169,6 +171,7 @@ class SampleEstimate(Confidential):
         expected_matches: Estimated expected correct matches on sample uniques (tau 2).
         dispersion: The test of each model that could be fitted.
         error: How far such estimates are off; ``None`` if it was not measured.
+        work: What fitting the models took, in cells, pairs of keys and rounds.
     """
 
     records: int
@@ -179,6 +182,7 @@ class SampleEstimate(Confidential):
     expected_matches: float
     dispersion: tuple[tuple[ModelTerms, float], ...]
     error: EstimateError | None = None
+    work: int = 0
 
     def __repr__(self) -> str:
         return "<SampleEstimate: confidential>"
@@ -221,6 +225,7 @@ def estimated_uniques(
         population_uniques=math.fsum(np.exp(-others)),
         expected_matches=math.fsum(_mean_of_inverse(others)),
         dispersion=tuple((fit.terms, fit.dispersion) for fit in fits),
+        work=sum(fit.work for fit in fits),
     )
 
 
@@ -243,7 +248,7 @@ def error_by_draws(
         columns: The keys of all records of the population.
         fraction: The share that samples hold.
         words: For the number of a sample a random word of each record; the smallest are drawn.
-        number: How many samples.
+        number: How many samples; fewer where models are dear to fit, as ``draws`` tells.
         terms: The model; chosen anew for each sample by default.
         taken_for: The fraction that estimates believe in, where it differs.
         progress: Told how far it is.
@@ -261,8 +266,11 @@ def error_by_draws(
         )
     of_population = _cells(columns, size)
     in_population = of_population.sizes[of_population.of_records]
-    errors = []
+    errors: list[tuple[float, float]] = []
+    work = 0
     for draw in range(number):
+        if draw >= FEWEST_DRAWS and work > DRAWS_WORK:
+            break
         progress("measuring the error of the model", draw / number)
         rows = np.sort(np.argsort(words(draw), kind="stable")[:wanted])
         sample = [
@@ -270,6 +278,7 @@ def error_by_draws(
             for column in columns
         ]
         estimate = estimated_uniques(sample, taken_for or fraction, terms=terms)
+        work += estimate.work
         cells = key_cells([column.values for column in sample], wanted)
         alone = rows[cells.examples[cells.sizes == 1]]
         uniques = float(np.count_nonzero(in_population[alone] == 1))
@@ -283,7 +292,7 @@ def error_by_draws(
     table = np.array(errors)
     absolute, signed = np.abs(table).mean(axis=0), table.mean(axis=0)
     return EstimateError(
-        draws=number,
+        draws=len(errors),
         population_uniques=float(absolute[0]),
         expected_matches=float(absolute[1]),
         bias_uniques=float(signed[0]),

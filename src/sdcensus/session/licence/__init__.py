@@ -1,6 +1,7 @@
 """The office's register of who holds which file, from the application to the end.
 
-``register`` records what happens and says what is due; ``agreements`` fills the agreement and the
-page of the files; ``copies`` makes a holder's copy and finds the holder of one. The nouns are in
+``register`` records what happens by the ``rules`` of who may have what, and says what is due;
+``told`` puts it into words, ``calendars`` into a calendar; ``agreements`` fills what is signed;
+``copies`` makes a holder's copy and ``holders`` finds the holder of one. The nouns are in
 ``model/release/holding.py``, the file in ``store/licences.py``.
 """

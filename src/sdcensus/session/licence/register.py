@@ -5,10 +5,9 @@ from __future__ import annotations
 import datetime
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
-from sdcensus.errors import InputError, Refused, SpecError, UnknownName
+from sdcensus.errors import InputError, Refused, SpecError
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.release.holding import (
     DECISIONS_NEEDED,
@@ -32,7 +31,14 @@ from sdcensus.model.release.holding import (
     reminders,
 )
 from sdcensus.model.vocabulary import option
-from sdcensus.session.office.people import check_second_person, iso_day, may_be_same, shown_name
+from sdcensus.session.licence.rules import (
+    check_may_hold,
+    check_not_excluded,
+    check_order,
+    is_applicant,
+    known_licence,
+)
+from sdcensus.session.office.people import check_second_person, iso_day, shown_name
 from sdcensus.session.publish.workplace import taken
 from sdcensus.store.licences import read_licences, write_licences
 
@@ -40,6 +46,8 @@ from sdcensus.store.licences import read_licences, write_licences
 USUAL_DAYS = 2 * 365
 #: How many days ahead reminders look.
 AHEAD = 60
+#: For how many seconds to wait for somebody who records something else.
+_PATIENCE = 20.0
 
 
 class LicenceRegister(Confidential):
@@ -69,10 +77,7 @@ class LicenceRegister(Confidential):
         Raises:
             UnknownName: There is none of that number.
         """
-        known = self.holdings()
-        if number not in known:
-            raise UnknownName("licence", number, known=list(known))
-        return known[number]
+        return known_licence(self.holdings(), number)
 
     def due(self, day: str = "", *, within: int = AHEAD) -> tuple[Reminder, ...]:
         """What the office should see to, the most urgent first."""
@@ -110,7 +115,7 @@ class LicenceRegister(Confidential):
         papers = [_looked_at(Path(document)) for document in documents]
 
         def events(known: dict[str, Holding]) -> list[Event]:
-            _check_not_excluded(known, who, shown_name(organisation), day)
+            check_not_excluded(known, who, shown_name(organisation), day)
             number = _next_number(known, day)
             applied = Applied(
                 licence=number,
@@ -152,12 +157,12 @@ class LicenceRegister(Confidential):
             raise SpecError('A refusal gives its reason: --reason "WHY".')
 
         def events(known: dict[str, Holding]) -> list[Event]:
-            holding = _known(known, number)
-            _check_order(holding, day)
+            holding = known_licence(known, number)
+            check_order(holding, day)
             if holding.state(day) not in (HoldingState.APPLIED, HoldingState.HALF_DECIDED):
                 raise Refused(f"Licence {number} is decided already ({holding.state(day)}).")
             check_second_person(who, [decision.name for decision in holding.decisions])
-            if _is_applicant(holding, who):
+            if is_applicant(holding, who):
                 raise Refused(f"{who} applies, and cannot decide about it. Two others have to.")
             return [
                 Decided(
@@ -188,14 +193,14 @@ class LicenceRegister(Confidential):
             SpecError: It would expire before it begins.
         """
         who, day = _name(signed_by, "who signed"), day_or_today(date)
-        until = iso_day(expires) or _later(day, USUAL_DAYS)
+        until = iso_day(expires) or usual_end(day)
         if until <= day:
             raise SpecError(f"A licence from {day} cannot expire on {until}.")
         _, place, digest = _looked_at(Path(document)) if document is not None else ("", "", "")
 
         def events(known: dict[str, Holding]) -> list[Event]:
-            holding = _known(known, number)
-            _check_order(holding, day)
+            holding = known_licence(known, number)
+            check_order(holding, day)
             if holding.agreement is not None:
                 raise Refused(f"Licence {number} has its agreement; extend it instead.")
             if not holding.granted:
@@ -225,8 +230,8 @@ class LicenceRegister(Confidential):
         who, day, until = _name(name, "who extends it"), day_or_today(date), iso_day(expires)
 
         def events(known: dict[str, Holding]) -> list[Event]:
-            holding = _known(known, number)
-            _check_order(holding, day)
+            holding = known_licence(known, number)
+            check_order(holding, day)
             if holding.agreement is None or holding.ended is not None:
                 raise Refused(f"Licence {number} has no agreement that could be extended.")
             if until <= max(holding.expires, day):
@@ -248,15 +253,26 @@ class LicenceRegister(Confidential):
         copy: str,
         place: str,
         digests: Sequence[tuple[str, str]] = (),
+        content: str = "",
         date: str = "",
     ) -> Holding:
-        """Record a copy that was made for a holder."""
+        """Record a copy that was made for a holder, if that holder may have it."""
         day = day_or_today(date)
-        self.check_may_hold(number, file, date=day)
         event = HandedOut(
-            licence=number, date=day, file=file, copy=copy, place=place, digests=tuple(digests)
+            licence=number,
+            date=day,
+            file=file,
+            copy=copy,
+            place=place,
+            digests=tuple(digests),
+            content=content,
         )
-        return self._record(lambda known: [event], number)
+
+        def events(known: dict[str, Holding]) -> list[Event]:
+            check_may_hold(known, number, file, day, self.office)
+            return [event]
+
+        return self._record(events, number)
 
     def check_may_hold(self, number: str, file: str, *, date: str = "") -> Holding:
         """Refuse a copy for somebody who may not have it.
@@ -264,22 +280,7 @@ class LicenceRegister(Confidential):
         Raises:
             Refused: With the reason, and what to do.
         """
-        day, holding = day_or_today(date), self.holding(number)
-        state = holding.state(day)
-        if state is not HoldingState.ACTIVE:
-            raise Refused(
-                f"Licence {number} is {state} on {day}; copies go to active licences only. See:"
-                f" sdcensus licence show {self.office} {number}"
-            )
-        if file not in holding.application.files:
-            wanted = ", ".join(holding.application.files)
-            raise Refused(
-                f"Licence {number} is for {wanted}, not for {file}. Another file needs another"
-                " application."
-            )
-        applied = holding.application
-        _check_not_excluded(self.holdings(), applied.applicant, applied.organisation, day)
-        return holding
+        return check_may_hold(self.holdings(), number, file, day_or_today(date), self.office)
 
     def deposit(
         self,
@@ -347,7 +348,7 @@ class LicenceRegister(Confidential):
         )
 
         def events(known: dict[str, Holding]) -> list[Event]:
-            if _known(known, number).ended is not None:
+            if known_licence(known, number).ended is not None:
                 raise Refused(f"Licence {number} has ended already.")
             return _of_known(known, event)
 
@@ -365,7 +366,7 @@ class LicenceRegister(Confidential):
         self, events: Callable[[dict[str, Holding]], list[Event]], number: str = ""
     ) -> Holding:
         """Add events that follow from what is known, while nobody else does."""
-        with taken(self.office):
+        with taken(self.office, _PATIENCE):
             before = read_licences(self.office)
             added = events(holdings(before))
             after = (*before, *added)
@@ -373,45 +374,9 @@ class LicenceRegister(Confidential):
         return holdings(after)[number or added[0].licence]
 
 
-def _known(known: dict[str, Holding], number: str) -> Holding:
-    if number not in known:
-        raise UnknownName("licence", number, known=list(known))
-    return known[number]
-
-
 def _of_known(known: dict[str, Holding], event: Event) -> list[Event]:
-    _check_order(_known(known, event.licence), event.date)
+    check_order(known_licence(known, event.licence), event.date)
     return [event]
-
-
-def _check_order(holding: Holding, day: str) -> None:
-    if day < holding.application.date:
-        raise SpecError(
-            f"Licence {holding.number} was applied for on {holding.application.date}; {day} lies"
-            " before that."
-        )
-
-
-def _check_not_excluded(
-    known: dict[str, Holding], applicant: str, organisation: str, day: str
-) -> None:
-    """An exclusion is one of the person or organisation, not of a single licence."""
-    for holding in known.values():
-        if replace(holding, ended=None).state(day) is not HoldingState.EXCLUDED:
-            continue
-        excluded = holding.application
-        names = (excluded.applicant, *excluded.members)
-        same_person = any(may_be_same(name, applicant) for name in names)
-        if same_person or may_be_same(organisation, excluded.organisation):
-            raise Refused(
-                f"{applicant} is excluded since a breach of licence {holding.number}. See it with:"
-                f" sdcensus licence show OFFICE {holding.number}"
-            )
-
-
-def _is_applicant(holding: Holding, who: str) -> bool:
-    applied = holding.application
-    return any(may_be_same(name, who) for name in (applied.applicant, *applied.members))
 
 
 def _next_number(known: dict[str, Holding], day: str) -> str:
@@ -432,8 +397,10 @@ def day_or_today(text: str) -> str:
     return iso_day(text) or datetime.datetime.now().astimezone().date().isoformat()
 
 
-def _later(day: str, days: int) -> str:
-    return (datetime.date.fromisoformat(day) + datetime.timedelta(days=days)).isoformat()
+def usual_end(day: str) -> str:
+    """The last day of a licence from a day on where nothing else is said."""
+    begins = datetime.date.fromisoformat(day)
+    return (begins + datetime.timedelta(days=USUAL_DAYS)).isoformat()
 
 
 def _looked_at(path: Path) -> tuple[str, str, str]:

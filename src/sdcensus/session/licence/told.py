@@ -25,6 +25,35 @@ def event_lines(holding: Holding, language: str | None) -> Iterator[str]:
     """A line for each event, the first one first."""
     for event in holding.events:
         yield f"{event.date}  {_words(event, language)}"
+        for line in _more(event, language):
+            yield f"            {line}"
+
+
+def _more(event: Event, language: str | None) -> Iterator[str]:
+    """What else a register knows about an event: members, digests, places, reasons."""
+
+    def say(key: str, **values: str) -> str:
+        return speak(f"licence.more.{key}", language, **values)
+
+    match event:
+        case Applied():
+            members = ", ".join(event.members)
+            texts = {"members": members, "email": event.email, "abstract": event.abstract}
+            yield from (say(key, text=text) for key, text in texts.items() if text)
+        case Agreed() if event.sha256:
+            yield say("signed", digest=event.sha256[:16], place=event.place)
+        case HandedOut():
+            for file, digest in event.digests:
+                yield say("digest", file=file, digest=digest)
+        case Deposited():
+            if event.citation:
+                yield say("citation", text=event.citation)
+            if event.sha256:
+                yield say("paper", digest=event.sha256[:16], place=event.place)
+        case Breached() if event.reported_by:
+            yield say("reported", name=event.reported_by)
+        case Extended() | Sanctioned() if event.reason:
+            yield say("reason", text=event.reason)
 
 
 def _words(event: Event, language: str | None) -> str:

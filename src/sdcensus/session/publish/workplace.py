@@ -298,6 +298,7 @@ class Workplace:
             ) from None
         with suppress(OSError):
             self.notes.rmdir()
+            self.own.rmdir()  # only if nothing was ever kept there
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -398,8 +399,12 @@ def folder_of(office: Path, publication: str) -> Path:
 
 
 @contextmanager
-def taken(office: Path) -> Iterator[None]:
+def taken(office: Path, patience: float = _PATIENCE) -> Iterator[None]:
     """Keep others out of the office's folder; what a killed run had taken is nobody's.
+
+    Args:
+        office: The folder.
+        patience: For how many seconds to wait for somebody else.
 
     Raises:
         OutputError: Somebody else works in it, or it cannot be written.
@@ -411,7 +416,7 @@ def taken(office: Path) -> Iterator[None]:
     connection: sqlite3.Connection | None = None
     try:
         try:
-            connection = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
+            connection = sqlite3.connect(path, timeout=patience, isolation_level=None)
             connection.execute("BEGIN EXCLUSIVE")
         except sqlite3.Error as error:
             raise OutputError(_not_taken(office, error)) from None

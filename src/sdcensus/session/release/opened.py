@@ -65,7 +65,7 @@ def open_release(
         SecretError: The secret is another one than that of the census.
     """
     path = None if isinstance(document, ReleasePlan) else Path(document)
-    plan = document if isinstance(document, ReleasePlan) else read_release(document, _schema_of)
+    plan = document if isinstance(document, ReleasePlan) else read_release(document, schema_of)
     store, key = store_with_secret(plan.store, secret)
     schema = store.schema
     if not any(spec.entity is Entity.PERSON for spec in schema.entities):
@@ -77,5 +77,6 @@ def open_release(
     return OpenRelease(plan, store, key, groupings, path)
 
 
-def _schema_of(store: Path) -> Schema:
+def schema_of(store: Path) -> Schema:
+    """The schema of a census, for a document that names it."""
     return CensusStore.open(store).schema

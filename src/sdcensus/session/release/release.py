@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
+from sdcensus.formats.microdata.shortening import Shortening
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.release.plan import ReleasePlan
@@ -11,6 +13,9 @@ from sdcensus.model.release.registered import RegisteredFile
 from sdcensus.model.secret import Secret
 from sdcensus.report.release.results import ReleaseAssessment
 from sdcensus.session.gate.gate import AcceptedRisk
+from sdcensus.session.licence.copies import GivenCopy, hand_out
+from sdcensus.session.licence.holders import FoundHolder, find_holder
+from sdcensus.session.licence.register import LicenceRegister
 from sdcensus.session.release.assess.assessment import assess
 from sdcensus.session.release.make.checking import FileCheck, check_folder
 from sdcensus.session.release.make.making import MadeFile, made
@@ -31,6 +36,7 @@ class Release(Confidential):
         >>> release.make("researchers")                                     # doctest: +SKIP
         >>> release.check("researchers").sound                              # doctest: +SKIP
         True
+        >>> release.hand_out("2026-001", "copy")                            # doctest: +SKIP
     """
 
     __slots__ = ("_opened",)
@@ -78,8 +84,11 @@ class Release(Confidential):
         replace: bool = False,
         language: str | None = None,
         progress: Progress = no_progress,
+        before_writing: Callable[[Shortening], None] = lambda _: None,
     ) -> MadeFile:
         """Make the file of a design, with its papers.
+
+        ``before_writing`` is told each name and label that a format cannot hold as it is.
 
         Raises:
             Refused: Its risk is above what its class accepts, and nobody accepts it by name.
@@ -94,6 +103,7 @@ class Release(Confidential):
             replace=replace,
             language=language,
             progress=progress,
+            before_writing=before_writing,
         )
 
     def check(self, folder: str | Path, *, progress: Progress = no_progress) -> FileCheck:
@@ -105,3 +115,26 @@ class Release(Confidential):
     ) -> tuple[RegisteredFile, ...]:
         """Register a file that goes out; two people decide."""
         return register_file(folder, self.plan.office, names=names, date=date)
+
+    # ------------------------------------------------------------------------------- holders
+
+    @property
+    def licences(self) -> LicenceRegister:
+        """Who holds which file, in the office folder of the document."""
+        return LicenceRegister(self.plan.office)
+
+    def hand_out(
+        self,
+        number: str,
+        out: str | Path,
+        *,
+        date: str = "",
+        progress: Progress = no_progress,
+    ) -> GivenCopy:
+        """Make the copy of a licence, with an order of records of its own, and record it."""
+        office = self.plan.office
+        return hand_out(self._opened, office, number, Path(out), date=date, progress=progress)
+
+    def holder(self, file: str | Path, *, progress: Progress = no_progress) -> FoundHolder:
+        """Find whose copy a file is, by the order of its records."""
+        return find_holder(self._opened, self.plan.office, Path(file), progress)

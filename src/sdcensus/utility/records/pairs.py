@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sdcensus.kernels.cells.pairs import two_way_table
 from sdcensus.model.confidential import Confidential
 from sdcensus.utility.association import weighted_cramers_v
 
 Integers = npt.NDArray[Any]
+Float64 = npt.NDArray[np.float64]
 #: Two-way tables with more cells are not made: nobody could read them.
 MOST_CELLS = 4_000_000
 
@@ -75,59 +77,73 @@ class PairColumns(Confidential):
     first: Integers
     second: Integers
     sizes: tuple[int, int]
-    weights: Integers | None = None
+    weights: Float64 | None = None
 
     def __repr__(self) -> str:
         return "<PairColumns: confidential>"
 
-    def table(self) -> npt.NDArray[np.float64] | None:
+    def table(self) -> Float64 | None:
         """The weighted two-way table; ``None`` where it would be too large."""
-        rows, columns = self.sizes
-        if rows * columns > MOST_CELLS:
+        if self.sizes[0] * self.sizes[1] > MOST_CELLS:
             return None
-        first, second = self.first.astype(np.int64), self.second.astype(np.int64)
-        weights = self.weights
-        both = (first >= 0) & (second >= 0)
-        if not both.all():
-            first, second = first[both], second[both]
-            weights = None if weights is None else weights[both]
-        cells = np.bincount(first * columns + second, weights=weights, minlength=rows * columns)
-        return cells.astype(np.float64).reshape(rows, columns)
+        return two_way_table(self.first, self.second, self.sizes, self.weights)
+
+
+def grouped_table(
+    table: Float64, groups: tuple[Integers, Integers], sizes: tuple[int, int]
+) -> Float64:
+    """A two-way table with coarser codes.
+
+    Args:
+        table: With fine codes.
+        groups: For each fine code of both variables its coarser one.
+        sizes: How many coarser codes there are of each.
+
+    Examples:
+        >>> fine = np.array([[1.0, 2.0], [3.0, 4.0]])
+        >>> grouped_table(fine, (np.array([0, 0]), np.array([0, 1])), (1, 2))
+        array([[4., 6.]])
+    """
+    rows, columns = (np.asarray(group, dtype=np.int64) for group in groups)
+    cells = rows[:, None] * sizes[1] + columns[None, :]
+    sums = np.bincount(cells.ravel(), weights=table.ravel(), minlength=sizes[0] * sizes[1])
+    return sums.astype(np.float64).reshape(sizes)
 
 
 def pair_change(
     names: tuple[str, str],
     *,
-    census: PairColumns | None,
-    recoded: PairColumns,
-    sample: PairColumns,
-    file: PairColumns,
-) -> PairChange | None:
-    """The association of two variables at the four stations; ``None`` where it is too large.
+    census: Float64 | None,
+    recoded: Float64,
+    sample: Float64,
+    file: Float64,
+) -> PairChange:
+    """The association of two variables at the four stations.
 
     Args:
         names: The two variables.
-        census: Codes of the census; ``None`` where they are those of the file.
-        recoded: All records of the census with the codes of the file.
-        sample: The sampled records before they were changed.
-        file: The same as they go out.
+        census: The two-way table with the codes of the census; the next one where they are those
+            of the file, and ``None`` where it would be too large.
+        recoded: That of all records of the census with the codes of the file.
+        sample: That of the sampled records before they were changed.
+        file: That of the same as they go out; the one before where nothing was changed.
     """
-    tables = [columns.table() for columns in (recoded, sample, file)]
-    whole, before, after = tables
-    if whole is None or before is None or after is None:
-        return None
-    finest = whole if census is None else census.table()
-    total, published = float(whole.sum()), float(after.sum())
+    total, published = float(recoded.sum()), float(file.sum())
     apart = (
-        0.5 * float(np.abs(whole / total - after / published).sum())
+        0.5 * float(np.abs(recoded / total - file / published).sum())
         if total > 0 and published > 0
         else 1.0
     )
+    of_census = weighted_cramers_v(recoded).value
+    of_sample = weighted_cramers_v(sample).value
+    finest = of_census
+    if census is not recoded:
+        finest = None if census is None else weighted_cramers_v(census).value
     return PairChange(
         names=names,
-        census=None if finest is None else weighted_cramers_v(finest).value,
-        recoded=weighted_cramers_v(whole).value,
-        sample=weighted_cramers_v(before).value,
-        file=weighted_cramers_v(after).value,
+        census=finest,
+        recoded=of_census,
+        sample=of_sample,
+        file=of_sample if file is sample else weighted_cramers_v(file).value,
         total_variation=apart,
     )

@@ -101,7 +101,10 @@ def test_a_corrected_census_is_held_against_what_is_out(place: Path, tmp_path: P
     corrected = tmp_path / "corrected.store"
     town(corrected, without=300, later=True, moved=True)
     result = held(opened(document(place, BANDS, store=corrected)))
-    assert [note.words for note in result.notes] == ["release.together.gone"]
+    assert [note.words for note in result.notes] == [
+        "release.together.gone",
+        "release.together.other_version",
+    ]
     assert before is not None
     assert result.union is not None
     # The code list has another order and one code more, and still says the same.

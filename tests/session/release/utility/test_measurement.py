@@ -12,6 +12,7 @@ from sdcensus.errors import SpecError, UnknownName
 from sdcensus.model.release.plan import ModelQuestion, Survey
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.sentences import in_language
+from sdcensus.session.release.utility import measurement
 from sdcensus.session.release.utility.measurement import as_counted, measured_utility
 from sdcensus.session.release.utility.results import Precision
 from sdcensus.session.release.utility.stations import CensusStation, RecordsStation
@@ -102,6 +103,47 @@ def test_tables_show_at_most_so_many_pairs_and_nothing_is_shown_by_accident(
     assert all("confidential" in repr(each) for each in (*utility.variables, *utility.estimates))
     for language in ("es", "fr", "nl", "pt"):
         assert in_language(pairs.title, language) != str(pairs.title)
+
+
+def test_of_large_censuses_only_named_pairs_are_compared_and_the_report_says_so(
+    store: CensusStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    design = settlement_design(store, Fraction(1, 3), recoded=("age",))
+    records = file_records(store, design)
+    model = ModelQuestion(name="rooms", formula="income ~ sex + tenure", where="age >= 2")
+    plan = release_plan(design, models=(model,))
+    every = measured_utility(store, records, plan)
+    monkeypatch.setattr(measurement, "MOST_COMPARED", 0)
+    few = measured_utility(store, records, plan)
+    known = {"sex", "tenure", "age", *(key.source.name for key in design.ladder)}
+    assert {name for pair in few.pairs for name in pair.names} <= known
+    assert {pair.names for pair in few.pairs} >= {("sex", "age"), ("tenure", "sex")}
+    assert few.left_out == len(every.pairs) - len(few.pairs) > 0
+    values = {pair.names: (pair.census, pair.file) for pair in every.pairs}
+    assert all((pair.census, pair.file) == values[pair.names] for pair in few.pairs)
+    notes = [
+        next(table for table in utility.facts if table.name == "utility-pairs").note
+        for utility in (every, few)
+    ]
+    assert str(few.left_out) in str(notes[1])
+    assert str(notes[0]) != str(notes[1])
+
+
+def test_columns_of_the_census_serve_several_designs(store: CensusStore) -> None:
+    """With shared columns each design is measured as it is alone."""
+    designs = [
+        settlement_design(store, Fraction(1, 3), recoded=recoded) for recoded in ((), ("age",))
+    ]
+    plan = release_plan(designs[0])
+    census = CensusStation(store, plan)
+    for design in designs:
+        records = file_records(store, design)
+        shared = measured_utility(store, records, plan, census=census)
+        alone = measured_utility(store, records, plan)
+        assert shared.pairs == alone.pairs
+        assert [each.together for each in shared.variables] == [
+            each.together for each in alone.variables
+        ]
 
 
 def test_surveys_are_compared_by_their_standard_errors(store: CensusStore) -> None:

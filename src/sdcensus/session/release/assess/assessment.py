@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sdcensus.errors import Sentence
 from sdcensus.microdata.method import FactTable
-from sdcensus.microdata.release.give_aways import give_aways
+from sdcensus.microdata.release.give_aways import GIVE_AWAYS
 from sdcensus.microdata.release.groupings import small_categories
 from sdcensus.microdata.release.words import recode_words
 from sdcensus.model.confidential import Confidential
@@ -33,7 +33,7 @@ from sdcensus.session.release.assess.amounts import (
     amount_risks,
 )
 from sdcensus.session.release.assess.cumulation import Cumulation, cumulation
-from sdcensus.session.release.assess.intruder import intruder_row, simulate_intruder
+from sdcensus.session.release.assess.intruder import finds_keys, intruder_row, simulate_intruder
 from sdcensus.session.release.assess.ladders import Ladders, variable_text
 from sdcensus.session.release.assess.measures import (
     composition_of,
@@ -42,10 +42,16 @@ from sdcensus.session.release.assess.measures import (
     special_of,
 )
 from sdcensus.session.release.assess.proposal import write_proposal
-from sdcensus.session.release.assess.verdict import Alternative, judged_step, verdicts
+from sdcensus.session.release.assess.verdict import (
+    Alternative,
+    judged_step,
+    until_accepted,
+    verdicts,
+)
 from sdcensus.session.release.designed import DesignedRecords, designed
 from sdcensus.session.release.opened import OpenRelease
 from sdcensus.session.release.utility.measurement import measured_utility
+from sdcensus.session.release.utility.stations import CensusStation
 
 #: SUDA and models look at every record several times: of larger files they are left out.
 MOST_SEARCHED = 2_000_000
@@ -82,9 +88,12 @@ def assess(
         check_new_folder(out)
         require_assessment_libraries()
     results = []
+    census = CensusStation(opened.store, opened.plan)
     for design in opened.designs():
+        # Only what was measured is kept: the records of one design at a time.
         told = designed(opened, design, progress)
-        results.append(assessed_design(opened, told, progress=progress).result)
+        results.append(assessed_design(opened, told, census=census, progress=progress).result)
+        del told
     assessment = assessment_of(opened, results)
     if out is not None:
         write_assessment(assessment, out, language, progress=progress)
@@ -114,9 +123,20 @@ def assessment_of(opened: OpenRelease, results: Sequence[DesignResult]) -> Relea
 
 
 def assessed_design(
-    opened: OpenRelease, told: DesignedRecords, *, progress: Progress = no_progress
+    opened: OpenRelease,
+    told: DesignedRecords,
+    *,
+    census: CensusStation | None = None,
+    progress: Progress = no_progress,
 ) -> AssessedDesign:
-    """Measure everything about one design."""
+    """Measure everything about one design.
+
+    Args:
+        opened: The plan, the census and the secret.
+        told: The records of the design.
+        census: The columns of the census where they serve several designs.
+        progress: Told how far it is.
+    """
     plan, records = opened.plan, told.records
     rules, rows = plan.risk, records.sample.rows[Entity.PERSON]
     ladders = Ladders(records, rules)
@@ -132,7 +152,8 @@ def assessed_design(
     judge = partial(verdicts, judged, composition, plan.acceptance, population, fraction=fraction)
     measures = judge()
     if judged is not None and _fails(measures):
-        tried = tuple(ladders.alternatives(judged.step, rules.missing, progress))
+        alternatives = ladders.alternatives(judged.step, rules.missing, progress)
+        tried = tuple(until_accepted(alternatives, plan.acceptance, population))
         measures = judge(alternatives=tried)
     together = cumulation(plan, opened.store, records, progress)
     searched = rows.size <= MOST_SEARCHED
@@ -145,8 +166,9 @@ def assessed_design(
             records, ladders, plan, opened.draws(Purpose.SAMPLE), truth, progress
         )
     amounts = amount_risks(records, rules.k)
-    utility = measured_utility(opened.store, records, plan, progress=progress)
-    given = give_aways(told.store, records.design)
+    utility = measured_utility(opened.store, records, plan, census=census, progress=progress)
+    given = tuple(facts for facts in records.facts if facts.name == GIVE_AWAYS)
+    others = (facts for facts in records.facts if facts.name != GIVE_AWAYS)
     design = records.design.design
     households = records.sample.rows.get(Entity.HOUSEHOLD)
     result = DesignResult(
@@ -161,18 +183,25 @@ def assessed_design(
         verdicts=measures,
         composition=composition,
         intruders=tuple(_intruders(opened, told, progress)),
-        special=special_of(ladders, rows, names, rules) if searched else None,
+        special=special_of(ladders, rows, names, rules, progress) if searched else None,
         diversity=() if diverse is None else (diverse,),
         sample_only=() if model is None else (model,),
         cumulation=together.facts,
         groupings=tuple(_groupings(opened, told)),
-        giveaways=() if given is None else (given,),
+        giveaways=given,
         utility=utility.facts,
-        further=(*amount_facts(amounts, plan), *records.sample.facts, *records.facts),
+        further=(*amount_facts(amounts, plan), *records.sample.facts, *others),
         refusals=(*amount_refusals(amounts, plan), *together.refusals),
-        notes=(*together.notes, *records.sample.notes, *records.notes),
+        notes=(*_given(given), *together.notes, *records.sample.notes, *records.notes),
     )
     return AssessedDesign(told=told, result=result, together=together)
+
+
+def _given(tables: Sequence[FactTable]) -> Iterator[Sentence]:
+    """That categories of the file tell areas that it does not."""
+    for table in tables:
+        variables = ", ".join(dict.fromkeys(str(row[0]) for row in table.rows))
+        yield sentence("release_sample.give_aways.found", n=len(table.rows), variables=variables)
 
 
 def _fails(measures: Sequence[MeasureVerdict]) -> bool:
@@ -203,7 +232,7 @@ def _intruders(
     for rules in named:
         if rules.designs and told.design.design.name not in rules.designs:
             continue
-        if not rules.keys and not told.design.ladder:
+        if not finds_keys(told.design, rules):
             continue
         matches = simulate_intruder(opened.store, told.records, rules, draws, progress=progress)
         yield intruder_row(matches)

@@ -80,6 +80,9 @@ def cumulation(
         earlier.append(file)
         if gone:
             notes.append(sentence("release.together.gone", name=entry.name, n=gone))
+        same_line = entry.lineage == line_of(records.store)
+        if same_line and entry.data_version != records.store.manifest.data_version:
+            notes.append(sentence("release.together.other_version", name=entry.name))
     tables = with_tables(plan.office, store, records, progress)
     refusals += _other_lines(line_of(records.store), out, tables)
     union = None

@@ -85,11 +85,11 @@ def simulate_intruder(
         counts = np.bincount(told, minlength=size).astype(np.int64)
         number = release_counter(name)
         outside = key.level.group_array[people.leaves_then(key.source)[covered]]
-        wrong = people.happens(external_errors[name], _OUTSIDE, number)[covered]
-        words = people.words(_OUTSIDE_TO, number)[covered]
+        wrong = people.happens(external_errors[name], _OUTSIDE, number, of=covered)
+        words = people.words(_OUTSIDE_TO, number, of=covered[wrong])
         external.append(with_errors(outside, size, wrong, words, counts))
-        wrong = people.happens(file_errors[name], _FILE, number)[file_rows]
-        words = people.words(_FILE_TO, number)[file_rows]
+        wrong = people.happens(file_errors[name], _FILE, number, of=file_rows)
+        words = people.words(_FILE_TO, number, of=file_rows[wrong])
         wrong_file.append(with_errors(ours, size, wrong, words, counts))
     progress("linking both files", 0.6)
     links = linked(wrong_file, external, disagreeing=rules.disagreeing)
@@ -154,17 +154,30 @@ def intruder_row(matches: IntruderMatches) -> IntruderRow:
     )
 
 
+def finds_keys(design: FileDesign, rules: IntruderRules) -> bool:
+    """Whether an intruder has something to compare; an extract may leave everything of it out."""
+    if not rules.keys and not design.ladder:
+        return False
+    known = {each.source.name for each in design.variables if not each.amounts}
+    wanted = {AtLevel.parse(text).variable for text in rules.keys}
+    wanted = wanted or {key.source.name for key in design.ladder}
+    names = {each.name for each in design.variables}
+    return not design.extract or bool(known & wanted or names & set(rules.keys))
+
+
 def _keys(design: FileDesign, rules: IntruderRules) -> dict[str, FileVariable]:
     """What is compared, by name: the ladder, or those keys of the intruder that the file holds."""
     here = f"The intruder {rules.name!r}"
-    keys = {key.name: key for key in design.ladder}
+    # What the condition of an extract is about is known, and is compared with nothing.
+    held = {variable.name for variable in design.variables}
+    keys = {key.name: key for key in design.ladder if key.name in held}
     if rules.keys:
         keys = {}
         for text in rules.keys:
             key = _key(design, text, here)
             if key is not None and key.name in keys:
                 raise SpecError(f"{here} has the key {text!r} twice. Leave one.")
-            if key is not None:
+            if key is not None and key.name in held:
                 keys[key.name] = key
     if not keys:
         raise SpecError(
@@ -247,14 +260,16 @@ class _People:
     def digests(self) -> UInt64:
         return self.census.digests(Entity.PERSON)
 
-    def words(self, *counters: int) -> UInt64:
-        return self.draws.words(self.digests, INTRUDER, *counters)
+    def words(self, *counters: int, of: Int64 | None = None) -> UInt64:
+        """A random word of each person, or of those in some rows."""
+        digests = self.digests if of is None else self.digests[of]
+        return self.draws.words(digests, INTRUDER, *counters)
 
-    def happens(self, share: float, *counters: int) -> Mask:
+    def happens(self, share: float, *counters: int, of: Int64 | None = None) -> Mask:
         """For whom something happens that happens to a share."""
         if share <= 0 or share >= 1:
-            return np.full(self.digests.size, share > 0)
-        return self.words(*counters) < np.uint64(int(share * 2**64))
+            return np.full(self.digests.size if of is None else of.size, share > 0)
+        return self.words(*counters, of=of) < np.uint64(int(share * 2**64))
 
     def rows_of(self, records: FileRecords) -> Int64:
         """The row in the census of each person of the file: found by identity."""
@@ -288,7 +303,8 @@ class _People:
         counts = np.bincount(leaves, minlength=size).astype(np.int64)
         counts[[code.is_missing for code in variable.codes]] = 0
         moved = self.happens(share, _MOVED, number)
-        return with_errors(leaves, size, moved, self.words(_MOVED_TO, number), counts)
+        words = self.words(_MOVED_TO, number, of=np.flatnonzero(moved))
+        return with_errors(leaves, size, moved, words, counts)
 
     def _younger(self, variable: Variable, leaves: Integers) -> Integers:
         """Ages of some years ago; of a range of ages each is as likely. Nobody is below 0."""

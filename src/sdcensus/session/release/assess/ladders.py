@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,8 +16,9 @@ from sdcensus.model.release.plan import MissingValues, RiskRules
 from sdcensus.model.schema.variable import Entity, Level
 from sdcensus.model.text import Text
 from sdcensus.report.release.results import LadderRow
+from sdcensus.risk.records.combinations import Combinations, combinations, without_each
 from sdcensus.risk.records.key_column import KeyColumn
-from sdcensus.risk.records.ladder import StepRisk, ladder_risk, whole_risk
+from sdcensus.risk.records.ladder import StepMeasure, StepRisk, ladder_risk
 from sdcensus.session.release.assess.verdict import Alternative, Change
 from sdcensus.session.release.columns import households_of, shown_columns
 
@@ -40,6 +41,7 @@ class Ladders:
         self._columns = shown_columns(records)
         self._households: Integers | None = households_of(store)
         self._sampled: Mask = records.sample.taken(Entity.PERSON, store.rows(Entity.PERSON))
+        self._measure = StepMeasure(self._sampled, self._households, rules.k)
 
     def __repr__(self) -> str:
         return "<Ladders: confidential>"
@@ -70,25 +72,31 @@ class Ladders:
         A key is told at a coarser declared level, or left out. Changes of several keys are those
         that help most alone, taken together one after the other.
         """
-        known = dict(enumerate(self._columns[:keys]))
+        columns = self._columns[:keys]
         single: list[tuple[float, int, Change, KeyColumn | None]] = []
-        for place in known:
+        others = without_each(columns, self._sampled, missing)
+        for place, step in enumerate(others):
             progress("looking for what would help", place / keys)
             for change, column in self._changes(place):
                 if column is None and keys == 1:
                     continue
-                row = self._last({**known, place: column}, missing)
+                finer = step
+                if column is not None:
+                    finer = step.with_key(column, self._sampled, missing)
+                row = self._row(finer, keys - (column is None))
                 single.append((row.expected_matches, place, change, column))
                 yield Alternative((change,), row)
         changed: dict[int, Change] = {}
-        told: dict[int, KeyColumn | None] = dict(known)
+        told: dict[int, KeyColumn | None] = dict(enumerate(columns))
         for _, place, change, column in sorted(single, key=lambda each: each[:2]):
             left = sum(each is not None for each in told.values())
             if place in changed or (column is None and left == 1):
                 continue
             changed[place], told[place] = change, column
             if len(changed) > 1:
-                yield Alternative(tuple(changed.values()), self._last(told, missing))
+                known = [each for each in told.values() if each is not None]
+                together = combinations(known, self._sampled, missing)
+                yield Alternative(tuple(changed.values()), self._row(together, len(known)))
 
     def _changes(self, place: int) -> Iterator[tuple[Change, KeyColumn | None]]:
         variable = self._variables[place]
@@ -98,12 +106,8 @@ class Ladders:
             yield Change(name, label), _told_coarser(self._columns[place], variable, level)
         yield Change(name), None
 
-    def _last(self, columns: Mapping[int, KeyColumn | None], missing: MissingValues) -> LadderRow:
-        told = [column for column in columns.values() if column is not None]
-        step = whole_risk(
-            told, self._sampled, k=self._rules.k, missing=missing, households=self._households
-        )
-        return _row(step, Text())
+    def _row(self, keys: Combinations, number: int) -> LadderRow:
+        return replace(_row(self._measure.step(keys, ()), Text()), step=number)
 
     def _steps(
         self, columns: Sequence[KeyColumn], missing: MissingValues, progress: Progress

@@ -126,13 +126,17 @@ def diversity_facts(records: FileRecords, ladders: Ladders, rules: RiskRules) ->
 
 
 def special_of(
-    ladders: Ladders, rows: np.ndarray, names: Sequence[Text], rules: RiskRules
+    ladders: Ladders,
+    rows: np.ndarray,
+    names: Sequence[Text],
+    rules: RiskRules,
+    progress: Progress = no_progress,
 ) -> SpecialUniques | None:
     """Which keys make records special (SUDA), with the first keys of the ladder."""
     columns = _of_rows(ladders.columns[:MOST_SPECIAL], rows)
     if len(columns) < 2:
         return None
-    measured = special_uniques(columns, missing=rules.missing)
+    measured = special_uniques(columns, missing=rules.missing, progress=progress)
     scored = measured.scores > 0
     bounds = [1.0, 2.0, 6.0, 24.0, 120.0, 720.0]
     ends: list[float | None] = [*bounds[1:], None]

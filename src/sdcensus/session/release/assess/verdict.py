@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sdcensus.errors import Sentence
@@ -87,6 +87,21 @@ def verdicts(
     """
     judged = _Judge(acceptance, population, fraction, alternatives)
     return tuple(judged.verdicts(row, composition))
+
+
+def until_accepted(
+    alternatives: Iterable[Alternative], acceptance: Acceptance, population: Mapping[Entity, int]
+) -> Iterator[Alternative]:
+    """Alternatives up to the first of several changes with which every measure passes.
+
+    Those behind it change more keys, and nobody would choose them.
+    """
+    judge = _Judge(acceptance, population, 1.0, ())
+    for alternative in alternatives:
+        yield alternative
+        measured = judge.verdicts(alternative.row, None)
+        if len(alternative.changes) > 1 and all(measure.passes for measure in measured):
+            return
 
 
 class _Judge:

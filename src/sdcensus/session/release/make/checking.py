@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sdcensus.errors import InputError, Refused, SdcensusError, Sentence
 from sdcensus.formats.microdata.layout import parts_of, weight_of
@@ -180,9 +181,10 @@ def _whole(texts: pa.Array | None) -> Integers | None:
 
 def _amounts(texts: pa.Array) -> Integers | None:
     try:
-        return np.array([float(text.as_py() or 0) for text in texts], dtype=np.float64)
-    except ValueError:
+        numbers = pc.if_else(pc.equal(texts, ""), "0", texts).cast(pa.float64())
+    except pa.ArrowInvalid:
         return None
+    return np.asarray(numbers, dtype=np.float64)
 
 
 def manifest_tables(file: ReleaseFile, layout: Layout, folder: Path) -> list[dict[str, Any]]:

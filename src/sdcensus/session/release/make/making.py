@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,16 +12,18 @@ from sdcensus.documents.release.text import release_text
 from sdcensus.errors import OutputError, Refused
 from sdcensus.formats.microdata.labelled import format_problems
 from sdcensus.formats.microdata.shortening import Shortening
+from sdcensus.microdata.release.copies import content_digest
 from sdcensus.microdata.release.groupings import check_thresholds
 from sdcensus.microdata.release.publication import published
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.quantities import share_text
+from sdcensus.model.release.plan import Layout
 from sdcensus.model.release.release_file import ReleaseFile
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Purpose
 from sdcensus.model.sentences import sentence
-from sdcensus.report.release.done import done_json, done_page
+from sdcensus.report.release.done import WhatWasDone, done_json, done_page
 from sdcensus.report.release.files import assessment_files
 from sdcensus.report.release.results import DesignResult, MeasureVerdict
 from sdcensus.session.derive.office_files import write_office_file
@@ -33,7 +36,7 @@ from sdcensus.session.release.assess.assessment import (
 )
 from sdcensus.session.release.assess.cumulation import line_of
 from sdcensus.session.release.designed import DesignedRecords, designed
-from sdcensus.session.release.extract import extracted
+from sdcensus.session.release.extract import extracted, of_extract
 from sdcensus.session.release.make.checking import (
     FORMAT_NAME,
     FORMAT_VERSION,
@@ -89,6 +92,7 @@ def made(
     replace: bool = False,
     language: str | None = None,
     progress: Progress = no_progress,
+    before_writing: Callable[[Shortening], None] = lambda _: None,
 ) -> MadeFile:
     """Make the file of a design with its papers, and what the office keeps about it.
 
@@ -102,29 +106,38 @@ def made(
         replace: Put it in the place of an earlier one of the same name.
         language: Of the office's papers.
         progress: Told how far it is.
+        before_writing: Told each name and label that a format cannot hold as it is.
 
     Raises:
         Refused: Categories are too small, the risk is above what the class accepts, or the file
             fails its own check.
     """
-    workplace = office_place(opened, out)
-    _check_place(opened, workplace, replace=replace)
     plan = opened.plan
     resolved = opened.design(plan.design(design))
+    # The sample is that of the plan; what is made of it has a name, an order and papers of its own.
+    own = of_extract(opened, extract)
+    workplace = office_place(own, out)
+    _check_place(own, workplace, replace=replace)
     check_thresholds(opened.store, resolved, plan.thresholds, progress)
     with workplace.taken():
         workplace.complete()
-        workplace.begin({"file": plan.name}, restart=True)
+        workplace.begin({"file": own.plan.name}, restart=True)
         try:
             told = extracted(designed(opened, resolved, progress), plan, extract)
-            assessed = assessed_design(opened, told, progress=progress)
+            assessed = assessed_design(own, told, progress=progress)
             _check_accepted(assessed.result, accepted)
-            file = file_of(opened, told, copy)
+            file = file_of(own, told, copy)
             shortened = format_problems(file, plan.making.formats, plan.making.layout)
+            for shortening in shortened:
+                before_writing(shortening)
             write_file(file, plan, told.design, workplace.hidden, progress)
-            _write_manifest(workplace.hidden, opened, file, copy)
+            write_manifest(workplace.hidden, plan.making.layout, file)
             check_made(workplace.hidden, file, plan.making.layout, progress)
-            names = _write_office(workplace, opened, assessed, file, copy, accepted, language)
+            plan_text = release_text(plan)
+            done = what_was_done(own, assessed, file, copy, accepted, workplace.hidden, plan_text)
+            names = _write_office(workplace, own, assessed, file, done, accepted, language, extract)
+            names.append(PLAN_COPY)
+            write_owner_only(workplace.notes / PLAN_COPY, plan_text.encode())
             workplace.commit({name: f"{workplace.own.name}/{name}" for name in names})
         except BaseException:
             if not workplace.is_being_completed:
@@ -152,6 +165,11 @@ def _check_place(opened: OpenRelease, workplace: Workplace, *, replace: bool) ->
         raise OutputError(
             f"The office folder {office} lies inside {out}, which is handed out. Name another one:"
             ' office = "..." in the release document.'
+        )
+    if out.resolve().is_relative_to(office.resolve()):
+        raise OutputError(
+            f"{out} lies inside the office folder {office}, which is confidential, and a file is"
+            " handed out. Name a folder outside of it: --out FOLDER."
         )
     if out.exists() and not out.is_dir():
         raise OutputError(f"{out} is a file. Name a folder for the file: --out FOLDER.")
@@ -204,9 +222,8 @@ def _above(verdict: MeasureVerdict) -> str:
     )
 
 
-def _write_manifest(folder: Path, opened: OpenRelease, file: ReleaseFile, copy: str) -> None:
+def write_manifest(folder: Path, layout: Layout, file: ReleaseFile) -> None:
     """List everything that stands in the folder, with digests. Public."""
-    making = opened.plan.making
     written = [WrittenFile.of(path).to_json() for path in sorted(folder.iterdir())]
     content: dict[str, Any] = {
         "format": FORMAT_NAME,
@@ -215,8 +232,16 @@ def _write_manifest(folder: Path, opened: OpenRelease, file: ReleaseFile, copy: 
         "title": dict(file.title.by_language),
         "licence": file.licence.value,
         "census": dict(file.census.by_language),
+        "country": dict(file.country.by_language),
+        "reference_date": file.reference_date,
+        "abstract": dict(file.abstract.by_language),
+        "producer": dict(file.producer.by_language),
+        "contact": file.contact,
+        "citation": dict(file.citation.by_language),
+        "languages": list(file.languages),
+        "file_version": file.version,
         "data_version": file.data_version,
-        "tables": manifest_tables(file, making.layout, folder),
+        "tables": manifest_tables(file, layout, folder),
         "files": written,
     }
     text = json.dumps(content, indent=1, ensure_ascii=False)
@@ -228,18 +253,16 @@ def _write_office(
     opened: OpenRelease,
     assessed: AssessedDesign,
     file: ReleaseFile,
-    copy: str,
+    done: WhatWasDone,
     accepted: AcceptedRisk | None,
     language: str | None,
+    extract: str,
 ) -> list[str]:
-    """Write what the office keeps: the assessment, what was done, the plan, who is in the file."""
+    """Write what the office keeps: the assessment, what was done, who is in the file."""
     notes = workplace.notes
     contents = dict(assessment_files(assessment_of(opened, [assessed.result]), language))
-    plan_text = release_text(opened.plan)
-    done = what_was_done(opened, assessed, file, copy, accepted, workplace.hidden, plan_text)
     contents[DONE_PAGE] = done_page(done, language).encode()
     contents[DONE_JSON] = done_json(done)
-    contents[PLAN_COPY] = plan_text.encode()
     for name, content in contents.items():
         write_owner_only(notes / name, content)
     names = [*contents]
@@ -247,9 +270,8 @@ def _write_office(
         write_office_file(office_file, notes)
         names.append(office_file.name)
     shown = write_shown(assessed.together.shown, opened.store, notes)
-    write_owner_only(
-        notes / ENTRY_FILE, entry_text(_entry(opened, assessed, file, shown, accepted, workplace))
-    )
+    entry = _entry(opened, assessed, file, shown, accepted, workplace)
+    write_owner_only(notes / ENTRY_FILE, entry_text({**entry, "extract": extract}))
     return [*names, shown, ENTRY_FILE]
 
 
@@ -277,6 +299,7 @@ def _entry(
         "records": records.sample.rows[Entity.PERSON].size,
         "shown": shown,
         "beside": list(assessed.together.beside),
+        "content": content_digest(file),
         "files": [[line["name"], line["sha256"]] for line in written],
         "reason": "" if accepted is None else f"{accepted.name}: {accepted.reason}",
     }

@@ -85,6 +85,9 @@ def register_file(
         shown=str(entry["shown"]),
         files=files,
         reason=str(entry.get("reason", "")),
+        extract=str(entry["extract"]),
+        content=str(entry["content"]),
+        place=str(root.absolute()),
     )
     with taken(shared):
         events = read_registered(shared)

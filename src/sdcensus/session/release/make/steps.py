@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from sdcensus.microdata.release.words import recode_words
+from sdcensus.model.release.plan import ReleasePlan
 from sdcensus.model.release.release_file import ReleaseFile
 from sdcensus.model.sentences import sentence
 from sdcensus.report.release.done import DoneStep, WhatWasDone
@@ -60,8 +61,11 @@ def _steps(
         yield DoneStep(
             title=sentence("release.done.treated"),
             parameters={
-                str(place): treatment.method
-                for place, treatment in enumerate(plan.treatments, start=1)
+                **{
+                    str(place): treatment.method
+                    for place, treatment in enumerate(plan.treatments, start=1)
+                },
+                **_suppression(plan),
             },
             facts=records.facts,
             notes=records.notes,
@@ -83,3 +87,10 @@ def _steps(
             title=sentence("release.done.accepted"),
             parameters={"name": accepted.name, "reason": accepted.reason},
         )
+
+
+def _suppression(plan: ReleasePlan) -> dict[str, str]:
+    """What was said about blanked keys, as the document says it."""
+    if plan.suppression is None:
+        return {}
+    return {"suppress": f"k = {plan.suppression.k}, blanks = {plan.suppression.blanks.value}"}

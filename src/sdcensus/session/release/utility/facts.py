@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 from sdcensus.errors import Sentence
 from sdcensus.microdata.method import Fact, FactTable
@@ -199,7 +200,11 @@ def _pairs(utility: ReleaseUtility, most: int) -> FactTable:
     headings = (
         "variable second v_census v_recoded v_sample v_file recodes sampling changes together"
     )
-    return _table("pairs", headings, rows, "pairs")
+    table = _table("pairs", headings, rows, "pairs")
+    if utility.left_out:
+        note = sentence("release_utility.note.some_pairs", n=utility.left_out)
+        table = replace(table, note=note)
+    return table
 
 
 def _amounts(utility: ReleaseUtility) -> FactTable:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -15,7 +16,7 @@ from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.release.file_variable import FileVariable
 from sdcensus.model.release.plan import ReleasePlan
 from sdcensus.model.schema.encoding import NO_VALUE
-from sdcensus.model.schema.variable import Entity
+from sdcensus.model.schema.variable import Entity, Role
 from sdcensus.session.release.utility.facts import utility_facts, utility_verdict
 from sdcensus.session.release.utility.models import compared_models
 from sdcensus.session.release.utility.results import (
@@ -35,12 +36,15 @@ from sdcensus.utility.records.distributions import (
     shares,
     weighted_counts,
 )
-from sdcensus.utility.records.pairs import PairChange, PairColumns, pair_change
+from sdcensus.utility.records.pairs import PairChange, PairColumns, grouped_table, pair_change
 from sdcensus.utility.records.sampling_error import ratio_estimate, share_estimates
 
 Integers = npt.NDArray[Any]
 #: Pairs that a report shows, the worst first.
 MOST_PAIRS = 40
+#: Records times pairs up to which all pairs are compared.
+MOST_COMPARED = 4_000_000_000
+_NAMES = re.compile(r"[^\W\d]\w*")
 #: Codes of a variable whose shares are estimated, the most frequent ones.
 MOST_CODES = 200
 
@@ -51,6 +55,7 @@ def measured_utility(
     plan: ReleasePlan,
     *,
     most_pairs: int = MOST_PAIRS,
+    census: CensusStation | None = None,
     progress: Progress = no_progress,
 ) -> ReleaseUtility:
     """Measure a file against the census.
@@ -60,9 +65,11 @@ def measured_utility(
         records: The records that go out, after swapping, suppression and so on.
         plan: Says which weight counts, the surveys of the country, and the models.
         most_pairs: How many pairs the tables of facts show.
+        census: The columns of the census where they serve several files.
         progress: Told how far it is.
     """
-    work = _Work(store, as_counted(store, records), records, plan, progress)
+    station = census or CensusStation(store, plan)
+    work = _Work(station, store, as_counted(store, records), records, plan, progress)
     variables = tuple(work.variables())
     amounts = tuple(work.amounts())
     pairs = tuple(sorted(work.pairs(), key=_worst_first))
@@ -79,6 +86,7 @@ def measured_utility(
         estimates=estimates,
         surveys=survey_verdicts(plan.surveys, estimates, *work.sizes()),
         models=compared_models(store, records, plan),
+        left_out=work.left_out,
     )
     return ReleaseUtility(
         **{name: getattr(utility, name) for name in _MEASURED},
@@ -93,17 +101,27 @@ def as_counted(store: CensusStore, records: FileRecords) -> FileRecords:
     Units are found by the digest of their identity, which changed stores keep.
     """
     if store is records.store:
-        return records_of(store, records.design, records.sample)
+        return records_of(store, records.design, records.sample, warned=False)
     rows = {}
     for entity, taken in records.sample.rows.items():
         digests = store.digests(entity)
         order = np.argsort(digests, kind="stable")
         wanted = records.store.digests(entity)[taken]
         rows[entity] = order[np.searchsorted(digests[order], wanted)].astype(np.int64)
-    return records_of(store, records.design, replace(records.sample, rows=rows))
+    sample = replace(records.sample, rows=rows)
+    return records_of(store, records.design, sample, warned=False)
 
 
-_MEASURED = ("variables", "pairs", "amounts", "correlations", "estimates", "surveys", "models")
+_MEASURED = (
+    "variables",
+    "pairs",
+    "amounts",
+    "correlations",
+    "estimates",
+    "surveys",
+    "models",
+    "left_out",
+)
 
 
 def _worst_first(pair: PairChange) -> tuple[float, float, tuple[str, str]]:
@@ -115,16 +133,19 @@ class _Work:
 
     def __init__(
         self,
+        census: CensusStation,
         store: CensusStore,
         before: FileRecords,
         after: FileRecords,
         plan: ReleasePlan,
         progress: Progress,
     ) -> None:
-        self.census = CensusStation(store, plan)
+        self.census, self.plan = census, plan
         self.sample, self.file = RecordsStation(before), RecordsStation(after)
         self.design = after.design
         self.store, self.progress = store, progress
+        self.unchanged: dict[str, bool] = {}
+        self.left_out = 0
         self.kinds = tuple(
             entity
             for entity in (Entity.HOUSEHOLD, Entity.PERSON)
@@ -203,43 +224,81 @@ class _Work:
     # ------------------------------------------------------------------------------ pairs
 
     def pairs(self) -> Iterator[PairChange]:
-        coded = [variable for variable in self._coded() if len(variable.level.codes) > 1]
-        every = list(combinations(coded, 2))
+        every = self._compared()
         for at, (first, second) in enumerate(every):
             self.progress("comparing pairs of variables", 0.3 + 0.6 * at / len(every))
-            if first.source.name == second.source.name:
-                continue  # two levels of one variable
             entity = first.entity if first.entity is second.entity else Entity.PERSON
             change = self._pair(first, second, entity)
             if change is not None:
                 yield change
 
+    def _compared(self) -> list[tuple[FileVariable, FileVariable]]:
+        """All pairs; of large censuses those of keys, sensitive variables and models."""
+        coded = [variable for variable in self._coded() if len(variable.level.codes) > 1]
+        every = [
+            (first, second)
+            for first, second in combinations(coded, 2)
+            if first.source.name != second.source.name  # two levels of one variable
+        ]
+        records = max((self.census.weights(entity).size for entity in self.kinds), default=0)
+        if records * len(every) <= MOST_COMPARED:
+            return every
+        named = set(_NAMES.findall(" ".join(self._named())))
+        chosen = [
+            pair
+            for pair in every
+            if all(each.source.name in named or each.role is Role.SENSITIVE for each in pair)
+        ]
+        self.left_out = len(every) - len(chosen)
+        return chosen
+
+    def _named(self) -> Iterator[str]:
+        """What the plan says of keys, sensitive variables and models."""
+        yield from (key.source.name for key in self.design.ladder)
+        yield from self.plan.risk.sensitive
+        for model in self.plan.models:
+            yield from (model.formula, model.where)
+
     def _pair(self, first: FileVariable, second: FileVariable, entity: Entity) -> PairChange | None:
         sizes = (len(first.level.codes), len(second.level.codes))
 
-        def columns(station: Station) -> PairColumns:
-            return PairColumns(
-                station.codes(first, entity),
-                station.codes(second, entity),
-                sizes,
-                station.weights(entity),
-            )
+        def columns(station: Station, weights: npt.NDArray[np.float64] | None) -> PairColumns:
+            codes = (station.codes(first, entity), station.codes(second, entity))
+            return PairColumns(*codes, sizes, weights)
 
-        leaves = (len(first.source.codes), len(second.source.codes))
-        recoded = any(_is_grouped(variable) for variable in (first, second))
-        finest = PairColumns(
-            self.census.leaves(first, entity),
-            self.census.leaves(second, entity),
-            leaves,
-            self.census.weights(entity),
-        )
+        finest = self.census.finest_table(first, second, entity)
+        recoded: npt.NDArray[np.float64] | None
+        if finest is None:
+            recoded = columns(self.census, self.census.own_weights(entity)).table()
+        elif _is_told_finely(first) and _is_told_finely(second):
+            recoded = finest
+        else:
+            groups = (first.level.group_array, second.level.group_array)
+            recoded = grouped_table(finest, groups, sizes)
+        sample = columns(self.sample, self.sample.weights(entity)).table()
+        if recoded is None or sample is None:
+            return None
+        file: npt.NDArray[np.float64] | None = sample
+        if not (self._is_unchanged(first) and self._is_unchanged(second)):
+            file = columns(self.file, self.file.weights(entity)).table()
+        assert file is not None, "tables of one size"
         return pair_change(
-            (first.name, second.name),
-            census=finest if recoded else None,
-            recoded=columns(self.census),
-            sample=columns(self.sample),
-            file=columns(self.file),
+            (first.name, second.name), census=finest, recoded=recoded, sample=sample, file=file
         )
+
+    def _is_unchanged(self, variable: FileVariable) -> bool:
+        """Whether the file tells a variable, and weighs its records, as the sample does."""
+        name = variable.name
+        if name not in self.unchanged:
+            entities = [variable.entity, *self.kinds]
+            self.unchanged[name] = all(
+                np.array_equal(self.sample.weights(entity), self.file.weights(entity))
+                for entity in entities
+            ) and np.array_equal(
+                self.sample.codes(variable, variable.entity),
+                self.file.codes(variable, variable.entity),
+            )
+        return self.unchanged[name]
 
     # ------------------------------------------------------------------------------ amounts
 
@@ -276,6 +335,8 @@ class _Work:
             yield CorrelationChange((first.name, second.name), values[0], values[1], values[2])
 
 
-def _is_grouped(variable: FileVariable) -> bool:
-    """Whether the file tells fewer codes than the census has."""
-    return len(set(variable.level.group)) < len(variable.source.codes)
+def _is_told_finely(variable: FileVariable) -> bool:
+    """Whether the file tells the codes of the census, in their order."""
+    return variable.level.group == tuple(range(len(variable.source.codes))) and len(
+        variable.level.codes
+    ) == len(variable.source.codes)

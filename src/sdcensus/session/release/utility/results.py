@@ -163,6 +163,7 @@ class ReleaseUtility(Confidential):
         estimates: All estimates with their sampling errors.
         surveys: How the file compares with surveys of the country.
         models: The models that the office has named.
+        left_out: How many pairs were not compared, for the size of the census.
         facts: The same as tables for the office.
         verdict: The same in plain words.
     """
@@ -174,6 +175,7 @@ class ReleaseUtility(Confidential):
     estimates: tuple[EstimateCheck, ...]
     surveys: tuple[SurveyVerdict, ...]
     models: tuple[ModelComparison, ...]
+    left_out: int = 0
     facts: tuple[FactTable, ...] = ()
     verdict: tuple[Sentence, ...] = ()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,16 +19,31 @@ from sdcensus.model.schema.encoding import NO_VALUE
 from sdcensus.model.schema.variable import Entity
 from sdcensus.session.release.columns import told_codes
 from sdcensus.store.census_store import CensusStore
+from sdcensus.utility.records.pairs import PairColumns
 from sdcensus.utility.records.sampling_error import Clusters
 
 Integers = npt.NDArray[Any]
 Float64 = npt.NDArray[np.float64]
 
+#: Two-way tables with more cells are counted anew for each design.
+MOST_KEPT = 20_000
+
 
 class Station(Confidential, ABC):
-    """Records on their way from the census to a file: columns by variable and kind of unit."""
+    """Records on their way from the census to a file: columns by variable and kind of unit.
 
-    __slots__ = ()
+    Columns are asked for many times, pair by pair: they are kept, as narrow as their codes allow.
+    """
+
+    __slots__ = ("_kept",)
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[str, ...], Any] = {}
+
+    def _keep(self, key: tuple[str, ...], column: Callable[[], Any]) -> Any:
+        if key not in self._kept:
+            self._kept[key] = column()
+        return self._kept[key]
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: confidential>"
@@ -37,8 +53,15 @@ class Station(Confidential, ABC):
 
         A person has the variables of the household.
         """
-        own = self._own_codes(variable)
-        return own if variable.entity is entity else _of_holders(own, self._holders(), NO_HOLDER)
+
+        def codes() -> Integers:
+            own = self._own_codes(variable)
+            if variable.entity is not entity:
+                own = _of_holders(own, self._holders(), NO_HOLDER)
+            return _narrow(own, len(variable.level.codes))
+
+        column: Integers = self._keep(("codes", variable.name, entity.value), codes)
+        return column
 
     def amounts(self, variable: FileVariable, entity: Entity) -> Integers:
         """The fixed-point number of each record of a kind, likewise."""
@@ -54,9 +77,17 @@ class Station(Confidential, ABC):
         # Numbers below 0 are those of no household.
         return np.where(holders == NO_HOLDER, -1 - np.arange(size), holders)
 
-    @abstractmethod
     def weights(self, entity: Entity) -> Float64:
         """The weight of each record of a kind."""
+        weights: Float64 = self._keep(("weights", entity.value), lambda: self._weights(entity))
+        return weights
+
+    def _holders(self) -> Integers:
+        holders: Integers = self._keep(("holders",), self._own_holders)
+        return holders
+
+    @abstractmethod
+    def _weights(self, entity: Entity) -> Float64: ...
 
     @abstractmethod
     def _own_codes(self, variable: FileVariable) -> Integers: ...
@@ -65,7 +96,7 @@ class Station(Confidential, ABC):
     def _own_amounts(self, variable: FileVariable) -> Integers: ...
 
     @abstractmethod
-    def _holders(self) -> Integers:
+    def _own_holders(self) -> Integers:
         """The place of each person's household, -1 for none."""
 
     @abstractmethod
@@ -83,10 +114,17 @@ class CensusStation(Station):
     __slots__ = ("_plan", "_store")
 
     def __init__(self, store: CensusStore, plan: ReleasePlan) -> None:
+        super().__init__()
         self._store = store
         self._plan = plan
 
-    def weights(self, entity: Entity) -> Float64:
+    def own_weights(self, entity: Entity) -> Float64 | None:
+        """The census' own weights where a file multiplies them in."""
+        if census_weight(self._store.schema, self._plan.making, entity) is None:
+            return None
+        return self.weights(entity)
+
+    def _weights(self, entity: Entity) -> Float64:
         """The census' own weights where a file multiplies them in, else ones."""
         weight = census_weight(self._store.schema, self._plan.making, entity)
         if weight is None:
@@ -96,8 +134,34 @@ class CensusStation(Station):
 
     def leaves(self, variable: FileVariable, entity: Entity) -> Integers:
         """The position of the census' own code for each record of a kind."""
-        own = self._store.column(variable.entity, variable.source)[slice(None)]
-        return own if variable.entity is entity else _of_holders(own, self._holders(), NO_HOLDER)
+
+        def leaves() -> Integers:
+            own = self._store.column(variable.entity, variable.source)[slice(None)]
+            if variable.entity is not entity:
+                own = _of_holders(own, self._holders(), NO_HOLDER)
+            return _narrow(own, len(variable.source.codes))
+
+        column: Integers = self._keep(("leaves", variable.source.name, entity.value), leaves)
+        return column
+
+    def finest_table(
+        self, first: FileVariable, second: FileVariable, entity: Entity
+    ) -> Float64 | None:
+        """The two-way table with the census' own codes; ``None`` where it would be too large.
+
+        Small ones are kept: they serve all designs.
+        """
+        sizes = (len(first.source.codes), len(second.source.codes))
+
+        def table() -> Float64 | None:
+            codes = (self.leaves(first, entity), self.leaves(second, entity))
+            return PairColumns(*codes, sizes, self.own_weights(entity)).table()
+
+        if sizes[0] * sizes[1] > MOST_KEPT:
+            return table()
+        names = ("table", first.source.name, second.source.name, entity.value)
+        kept: Float64 | None = self._keep(names, table)
+        return kept
 
     def _own_codes(self, variable: FileVariable) -> Integers:
         return told_codes(self._store, variable.entity, variable)
@@ -105,7 +169,7 @@ class CensusStation(Station):
     def _own_amounts(self, variable: FileVariable) -> Integers:
         return np.asarray(self._store.values(variable.entity, variable.source)[slice(None)])
 
-    def _holders(self) -> Integers:
+    def _own_holders(self) -> Integers:
         rows = np.asarray(self._store.household_rows(Entity.PERSON)[slice(None)])
         return np.where(rows == NO_ROW, NO_HOLDER, rows.astype(np.int64))
 
@@ -123,9 +187,10 @@ class RecordsStation(Station):
     __slots__ = ("_records",)
 
     def __init__(self, records: FileRecords) -> None:
+        super().__init__()
         self._records = records
 
-    def weights(self, entity: Entity) -> Float64:
+    def _weights(self, entity: Entity) -> Float64:
         """The weights of the file."""
         weights = self._records.sample.weights[entity]
         return np.asarray(weights / 10.0**WEIGHT_DECIMALS, dtype=np.float64)
@@ -136,7 +201,7 @@ class RecordsStation(Station):
     def _own_amounts(self, variable: FileVariable) -> Integers:
         return np.asarray(self._records.amounts[variable.name])
 
-    def _holders(self) -> Integers:
+    def _own_holders(self) -> Integers:
         return np.asarray(self._records.holders[Entity.PERSON, Entity.HOUSEHOLD])
 
     def _has_households(self) -> bool:
@@ -179,6 +244,11 @@ class RecordsStation(Station):
         rank = np.empty(rows.size, dtype=np.int64)
         rank[order] = np.arange(rows.size)
         return rank, True
+
+
+def _narrow(codes: Integers, size: int) -> Integers:
+    """Codes that may be -1 in two bytes where they fit."""
+    return codes.astype(np.int16 if size < 1 << 15 else np.int32)
 
 
 def _of_holders(values: Integers, holders: Integers, absent: int) -> Integers:
