@@ -14,10 +14,11 @@ from sdcensus.microdata.release.groupings import small_categories
 from sdcensus.microdata.release.words import recode_words
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.quantities import share_text
 from sdcensus.model.release.plan import IntruderRules, MissingValues
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Purpose
-from sdcensus.model.sentences import sentence
+from sdcensus.model.sentences import in_every_language, sentence
 from sdcensus.model.text import Text
 from sdcensus.report.new_folder import check_new_folder
 from sdcensus.report.release.files import require_assessment_libraries, write_assessment
@@ -37,6 +38,11 @@ from sdcensus.session.release.assess.measures import (
     special_of,
 )
 from sdcensus.session.release.assess.proposal import write_proposal
+from sdcensus.session.release.assess.sample_only import (
+    sample_risk,
+    sample_risk_table,
+    sampled_share,
+)
 from sdcensus.session.release.assess.verdict import Alternative, judged_step, verdicts
 from sdcensus.session.release.designed import DesignedRecords, designed
 from sdcensus.session.release.opened import OpenRelease
@@ -91,21 +97,37 @@ def assessment_of(opened: OpenRelease, results: Sequence[DesignResult]) -> Relea
     """Designs that were assessed, with what the page says about all of them."""
     plan, store = opened.plan, opened.store
     census = store.schema.census
-    known = {spec.entity for spec in store.schema.entities}
+    share = sampled_share(store, plan.risk.sampled)
+    sizes = population_of(opened, share)
     return ReleaseAssessment(
         census=census.name,
         title=plan.title or Text.of(plan.name),
         licence=plan.licence,
-        persons=store.rows(Entity.PERSON),
-        households=store.rows(Entity.HOUSEHOLD) if Entity.HOUSEHOLD in known else None,
+        persons=sizes[Entity.PERSON],
+        households=sizes.get(Entity.HOUSEHOLD),
         designs=tuple(results),
         k=plan.risk.k,
         known_keys=plan.risk.known_keys,
-        missing=plan.risk.missing,
+        missing=plan.risk.missing if share is None else MissingValues.CATEGORY,
         surveys=plan.surveys,
         preset=plan.preset,
-        notes=tuple(Sentence(caution) for caution in plan.cautions),
+        notes=(*map(Sentence, plan.cautions), *_sample_notes(share)),
     )
+
+
+def population_of(opened: OpenRelease, share: float | None) -> dict[Entity, int]:
+    """How many units there are in the population; of a sample about how many."""
+    store = opened.store
+    return {
+        spec.entity: round(store.rows(spec.entity) / (share or 1.0))
+        for spec in store.schema.entities
+    }
+
+
+def _sample_notes(share: float | None) -> Iterator[Sentence]:
+    if share is not None:
+        words = in_every_language(lambda language: share_text(share, language, digits=2))
+        yield sentence("release.sample_only.store", share=words)
 
 
 def assessed_design(
@@ -114,15 +136,14 @@ def assessed_design(
     """Measure everything about one design."""
     plan, records = opened.plan, told.records
     rules, rows = plan.risk, records.sample.rows[Entity.PERSON]
-    ladders = Ladders(records, rules)
+    share = sampled_share(opened.store, rules.sampled)
+    ladders = Ladders(records, rules, share)
     ladder = ladders.rows(rules.missing, progress)
     other = next(each for each in MissingValues if each is not rules.missing)
     judged = judged_step(ladder, rules.known_keys)
-    composition = composition_of(records, rules)
+    composition = composition_of(records, rules, share)
     tried: tuple[Alternative, ...] = ()
-    population = {
-        spec.entity: opened.store.rows(spec.entity) for spec in opened.store.schema.entities
-    }
+    population = population_of(opened, share)
     fraction = float(records.design.design.fraction)
     judge = partial(verdicts, judged, composition, plan.acceptance, population, fraction=fraction)
     measures = judge()
@@ -136,9 +157,16 @@ def assessed_design(
     truth = (judged.population_uniques, judged.expected_matches) if judged is not None else (0, 0.0)
     model = None
     if searched and judged is not None:
-        model = sample_only_facts(
-            records, ladders, plan, opened.draws(Purpose.SAMPLE), truth, progress
-        )
+        draws = opened.draws(Purpose.SAMPLE)
+        if share is None:
+            model = sample_only_facts(records, ladders, plan, draws, truth, progress)
+        else:
+            keys = ladders.columns[: judged.step]
+            model = sample_risk_table(
+                sample_risk(
+                    opened.store, keys, ladders.sampled, draws, share=share, progress=progress
+                )
+            )
     utility = measured_utility(opened.store, records, plan, progress=progress)
     given = give_aways(told.store, records.design)
     design = records.design.design
@@ -151,10 +179,10 @@ def assessed_design(
         geographies=tuple(map(variable_text, records.design.geographies)),
         recodes=tuple(_recodes(told)),
         ladder=ladder,
-        ladder_otherwise=ladders.rows(other, progress),
+        ladder_otherwise=() if share is not None else ladders.rows(other, progress),
         verdicts=measures,
         composition=composition,
-        intruders=tuple(_intruders(opened, told, progress)),
+        intruders=() if share is not None else tuple(_intruders(opened, told, progress)),
         special=special_of(ladders, rows, names, rules) if searched else None,
         diversity=() if diverse is None else (diverse,),
         sample_only=() if model is None else (model,),

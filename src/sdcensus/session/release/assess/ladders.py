@@ -18,6 +18,7 @@ from sdcensus.model.text import Text
 from sdcensus.report.release.results import LadderRow
 from sdcensus.risk.records.key_column import KeyColumn
 from sdcensus.risk.records.ladder import StepRisk, ladder_risk, whole_risk
+from sdcensus.risk.records.modelled import modelled_risk
 from sdcensus.session.release.assess.verdict import Alternative, Change
 from sdcensus.session.release.columns import households_of, shown_columns
 
@@ -31,15 +32,18 @@ class Ladders:
     Args:
         records: The file.
         rules: What is measured.
+        share: The share of the population that the store holds, where it is a sample: then a model
+            of the keys says what nobody can count.
     """
 
-    def __init__(self, records: FileRecords, rules: RiskRules) -> None:
+    def __init__(self, records: FileRecords, rules: RiskRules, share: float | None = None) -> None:
         store = records.store
         self._variables = records.design.ladder
         self._rules = rules
         self._columns = shown_columns(records)
         self._households: Integers | None = households_of(store)
         self._sampled: Mask = records.sample.taken(Entity.PERSON, store.rows(Entity.PERSON))
+        self._share = share
 
     def __repr__(self) -> str:
         return "<Ladders: confidential>"
@@ -100,14 +104,27 @@ class Ladders:
 
     def _last(self, columns: Mapping[int, KeyColumn | None], missing: MissingValues) -> LadderRow:
         told = [column for column in columns.values() if column is not None]
+        if self._share is not None:
+            return _row(self._modelled(told, self._share), Text())
         step = whole_risk(
             told, self._sampled, k=self._rules.k, missing=missing, households=self._households
         )
         return _row(step, Text())
 
+    def _modelled(self, columns: Sequence[KeyColumn], share: float) -> StepRisk:
+        return modelled_risk(
+            columns, self._sampled, share, k=self._rules.k, households=self._households
+        )
+
     def _steps(
         self, columns: Sequence[KeyColumn], missing: MissingValues, progress: Progress
     ) -> tuple[StepRisk, ...]:
+        if self._share is not None:
+            steps = []
+            for step in range(1, len(columns) + 1):
+                steps.append(self._modelled(columns[:step], self._share))
+                progress("modelling the population", step / len(columns))
+            return tuple(steps)
         return ladder_risk(
             columns,
             self._sampled,
