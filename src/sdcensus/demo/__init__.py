@@ -19,12 +19,16 @@ from sdcensus.demo.documents.eu_documents import (
     eu_plan as eu_plan,
 )
 from sdcensus.demo.documents.office_documents import (
+    GROUPINGS_FILE as GROUPINGS_FILE,
     NATIONAL_FOLDER as NATIONAL_FOLDER,
     NATIONAL_PLAN_FILE as NATIONAL_PLAN_FILE,
     NOISE_FILE as NOISE_FILE,
     POLICY_FILE as POLICY_FILE,
+    RELEASE_FILE as RELEASE_FILE,
+    RESEARCHERS_FOLDER as RESEARCHERS_FOLDER,
     builder_policy as builder_policy,
     national_plan as national_plan,
+    release_document as release_document,
 )
 from sdcensus.demo.write import DemoFiles as DemoFiles, write_country as write_country
 from sdcensus.model.vocabulary import DemoFormat as DemoFormat

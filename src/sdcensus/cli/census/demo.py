@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from sdcensus.model.progress import Progress
     from sdcensus.session.demo.country import Demonstration, DemoTable
     from sdcensus.session.demo.publication import DemoPublication
+    from sdcensus.session.demo.researchers import DemoFile
     from sdcensus.session.demo.swapping import DemoSwapping
     from sdcensus.session.publish.run import PublishReport
 
@@ -81,12 +82,15 @@ def demo(
         swapping = swap_demonstration(demonstration, progress=stages)
     with Stages(output, "publishing") as stages:
         national = _publish(demonstration, stages)
+    with Stages(output, "making a file for researchers") as stages:
+        researchers = _researchers(demonstration, stages)
     _show_made(output, demonstration)
     _show_tables(output, tables)
     _show_publication(output, publication)
     _show_reports(output, reports)
     _show_swapping(output, swapping, publication.area)
     _show_national(output, demonstration, national)
+    _show_researchers(output, researchers)
     _show_next(output, demonstration)
 
 
@@ -116,6 +120,31 @@ def _publish(made: Demonstration, progress: Progress) -> PublishReport | None:
         return publish(made.plan, secret=made.secret, progress=progress)
     except MissingExtra:
         return None
+
+
+def _researchers(made: Demonstration, progress: Progress) -> DemoFile | str:
+    """The public use file, where what draws charts and writes workbooks is installed."""
+    from sdcensus.errors import MissingExtra
+    from sdcensus.session.demo.researchers import make_demo_file
+
+    try:
+        return make_demo_file(made, progress)
+    except MissingExtra as error:
+        return str(error)
+
+
+def _show_researchers(output: Output, file: DemoFile | str) -> None:
+    output.say("\nA public use file for researchers, with its report and codebook", style="bold")
+    if isinstance(file, str):
+        output.say(f"  None was made: {file}")
+        return
+    output.say(
+        f"{file.households:,} households with {file.persons:,} persons, in"
+        f" {duration_text(file.seconds)}"
+    )
+    output.say(f"  the designs, to read and to change: {file.document}")
+    output.say(f"  for anyone, with codebook, DDI and terms: {file.folder}")
+    output.say(f"  for the office only, with the assessment to be signed: {file.office}")
 
 
 def _show_national(output: Output, made: Demonstration, report: PublishReport | None) -> None:
@@ -285,6 +314,8 @@ def next_commands(made: Demonstration, called: str = "sdcensus") -> list[str]:
         f"{called} attack {typed(made.folder / 'national')}",
         # Every cell of the programme is delivered: other than the national plan, so it has a name.
         f"{called} publish {eu_plan} --secret {secret} --revision eu-programme",
+        f"{called} release assess {typed(made.folder / 'release.toml')} --secret {secret}",
+        f"{called} release check {typed(made.folder / 'researchers')}",
         f"{called} schema check {schema}",
         f"{called} load {schema} --out {again} --secret {secret}",
         f"{called} --help",

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 app = command_group(
     "Make files of census records for researchers: design, make, check and register them.",
-    "sdcensus release presets grenada > release.toml",
+    "sdcensus release presets grenada --out release.toml",
     "sdcensus release assess release.toml --out assessment --secret office.secret",
     "sdcensus release make release.toml --out researchers --secret office.secret",
     "sdcensus release check researchers",
@@ -209,22 +209,29 @@ def register(
 
 @app.command(
     "presets",
-    epilog=examples("sdcensus release presets", "sdcensus release presets grenada > release.toml"),
+    epilog=examples(
+        "sdcensus release presets", "sdcensus release presets grenada --out release.toml"
+    ),
 )
 def presets(
     name: Annotated[
         str, typer.Argument(metavar="[PRESET]", help="Show one; list them if none is named.")
     ] = "",
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="FILE", help="Write it to a new file, to begin with."),
+    ] = None,
 ) -> None:
     """List designs that offices have published, or show one as a document to begin with."""
-    from sdcensus.documents.release.preset_files import preset_text, presets as names
+    from sdcensus.session.release.presets import preset_lines, write_preset
 
     output = Output()
-    if name:
-        output.verbatim(preset_text(name))
+    if name and out is not None:
+        with all_or_nothing():
+            output.say(f"Wrote {write_preset(name, out)}.")
         return
-    for known in names():
-        output.say(known)
+    for line in preset_lines(name):
+        output.verbatim(line)
 
 
 def _show(design: DesignResult, output: Output, language: str | None) -> None:
@@ -244,3 +251,5 @@ def _show(design: DesignResult, output: Output, language: str | None) -> None:
     output.show(table)
     for refusal in design.refusals:
         output.say(in_language(refusal, language))
+    for note in design.notes:
+        output.note(in_language(note, language))

@@ -10,6 +10,22 @@ from sdcensus.demo.documents.questionnaire import data_table, data_text
 POLICY_FILE, NOISE_FILE = "policy.toml", "noise.csv"
 #: What the plan is called, and the folder that it publishes into.
 NATIONAL_PLAN_FILE, NATIONAL_FOLDER = "plan.toml", "national"
+#: What the document about files for researchers is called, its groups of categories, the file and
+#: the folder that it goes to.
+RELEASE_FILE, GROUPINGS_FILE = "release.toml", "groupings.csv"
+PUBLIC_USE_NAME, RESEARCHERS_FOLDER = "census-2021-puf", "researchers"
+#: How the smaller designs tell variables.
+_RECODES = {
+    "age": "0,10,...,70+",
+    "occupation": "skill",
+    "industry": "sector",
+    "birthplace": "origin",
+    "citizenship": "origin",
+    "education": "broad",
+    "arrival_year": "decade",
+    "hours_worked": "band",
+    "place_of_work": "place",
+}
 
 
 def builder_policy(
@@ -58,4 +74,24 @@ def national_plan(store: str, office: str, *, smallest_group: int) -> str:
         folder=NATIONAL_FOLDER,
         noise=NOISE_FILE,
         smallest_group=smallest_group,
+    )
+
+
+def release_document(store: str, office: str, *, formats: tuple[str, ...]) -> str:
+    """A public use file of a demo country, as an office would design one.
+
+    Args:
+        store: The census store, from the folder of the document.
+        office: The folder for the office only.
+        formats: Formats of the records.
+    """
+    recodes = ", ".join(f"{name} = {json.dumps(level)}" for name, level in _RECODES.items())
+    return data_text(
+        "release.txt",
+        store=store,
+        office=office,
+        name=PUBLIC_USE_NAME,
+        groupings=GROUPINGS_FILE,
+        recodes=f"recode = {{ {recodes} }}",
+        formats=json.dumps(list(formats)),
     )

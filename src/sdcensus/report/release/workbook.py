@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from collections.abc import Iterator
 from io import BytesIO, StringIO
 from typing import Any
@@ -125,10 +126,15 @@ def assessment_tables(
     for table in tables.every_table(assessment, language):
         name = "ladder" if table.name == "ladders" else table.name
         yield f"{name}.csv", fact_csv(table, language)
+    # A method that is used twice tells two tables of one name.
+    times: Counter[str] = Counter()
     for part in tables.FURTHER:
         for at, design in enumerate(assessment.designs, start=1):
             for table in tables.further_tables(design, part):
-                yield f"design-{at}-{table.name}.csv", fact_csv(table, language)
+                stem = f"design-{at}-{table.name}"
+                times[stem] += 1
+                again = f"-{times[stem]}" if times[stem] > 1 else ""
+                yield f"{stem}{again}.csv", fact_csv(table, language)
 
 
 def fact_csv(table: FactTable, language: str | None) -> bytes:

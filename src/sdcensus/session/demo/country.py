@@ -12,6 +12,7 @@ from pathlib import Path
 
 from sdcensus.demo import (
     EU_FOLDER,
+    GROUPINGS_FILE,
     MAPPING_FILE,
     NATIONAL_FOLDER,
     NATIONAL_PLAN_FILE,
@@ -19,6 +20,8 @@ from sdcensus.demo import (
     PLAN_FILE,
     POLICY_FILE,
     PRESETS,
+    RELEASE_FILE,
+    RESEARCHERS_FOLDER,
     Country,
     builder_policy,
     eu_plan,
@@ -61,6 +64,7 @@ _OURS = frozenset(
         *(COUNTRY, SECRET, SERVER_SECRET, STORE, MARK, PUBLISHED, OFFICE, SERVER_STATE),
         *(SWAPPED, f"{SWAPPED}.office"),
         *(NATIONAL_PLAN_FILE, NATIONAL_FOLDER, PLAN_FILE, EU_FOLDER, POLICY_FILE, NOISE_FILE),
+        *(RELEASE_FILE, GROUPINGS_FILE, RESEARCHERS_FOLDER),
     }
 )
 

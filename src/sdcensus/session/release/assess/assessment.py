@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -11,10 +11,12 @@ from sdcensus.errors import Sentence
 from sdcensus.microdata.method import FactTable
 from sdcensus.microdata.release.give_aways import give_aways
 from sdcensus.microdata.release.groupings import small_categories
+from sdcensus.microdata.release.records import FileRecords
 from sdcensus.microdata.release.words import recode_words
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.quantities import share_text
+from sdcensus.model.release.file_variable import FileDesign
 from sdcensus.model.release.plan import IntruderRules, MissingValues
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Purpose
@@ -25,8 +27,14 @@ from sdcensus.report.release.files import require_assessment_libraries, write_as
 from sdcensus.report.release.results import (
     DesignResult,
     IntruderRow,
+    LadderRow,
     MeasureVerdict,
     ReleaseAssessment,
+)
+from sdcensus.session.release.assess.amounts import (
+    amount_facts,
+    amount_refusals,
+    amount_risks,
 )
 from sdcensus.session.release.assess.cumulation import Cumulation, cumulation
 from sdcensus.session.release.assess.intruder import intruder_row, simulate_intruder
@@ -149,24 +157,13 @@ def assessed_design(
     measures = judge()
     if judged is not None and _fails(measures):
         tried = tuple(ladders.alternatives(judged.step, rules.missing, progress))
-        measures = judge(alternatives=tried)
+        measures = judge(alternatives=tried, ladder=ladder)
     together = cumulation(plan, opened.store, records, progress)
     searched = rows.size <= MOST_SEARCHED
     names = [variable_text(variable) for variable in records.design.ladder]
     diverse = diversity_facts(records, ladders, rules)
-    truth = (judged.population_uniques, judged.expected_matches) if judged is not None else (0, 0.0)
-    model = None
-    if searched and judged is not None:
-        draws = opened.draws(Purpose.SAMPLE)
-        if share is None:
-            model = sample_only_facts(records, ladders, plan, draws, truth, progress)
-        else:
-            keys = ladders.columns[: judged.step]
-            model = sample_risk_table(
-                sample_risk(
-                    opened.store, keys, ladders.sampled, draws, share=share, progress=progress
-                )
-            )
+    model = _model(opened, ladders, records, judged, share, progress) if searched else None
+    amounts = amount_risks(records, rules.k)
     utility = measured_utility(opened.store, records, plan, progress=progress)
     given = give_aways(told.store, records.design)
     design = records.design.design
@@ -190,11 +187,45 @@ def assessed_design(
         groupings=tuple(_groupings(opened, told)),
         giveaways=() if given is None else (given,),
         utility=utility.facts,
-        further=(*records.sample.facts, *records.facts),
-        refusals=together.refusals,
-        notes=(*together.notes, *records.sample.notes, *records.notes),
+        further=(*amount_facts(amounts, plan), *records.sample.facts, *records.facts),
+        refusals=(*amount_refusals(amounts, plan), *together.refusals),
+        notes=(
+            *_left_aside(records.design),
+            *together.notes,
+            *records.sample.notes,
+            *records.notes,
+        ),
     )
     return AssessedDesign(told=told, result=result, together=together)
+
+
+def _model(
+    opened: OpenRelease,
+    ladders: Ladders,
+    records: FileRecords,
+    judged: LadderRow | None,
+    share: float | None,
+    progress: Progress,
+) -> FactTable | None:
+    """What a model says: beside the truth of a census, or with its error for a sample."""
+    if judged is None:
+        return None
+    draws = opened.draws(Purpose.SAMPLE)
+    if share is None:
+        truth = (judged.population_uniques, judged.expected_matches)
+        return sample_only_facts(records, ladders, opened.plan, draws, truth, progress)
+    keys, sampled = ladders.columns[: judged.step], ladders.sampled
+    return sample_risk_table(
+        sample_risk(opened.store, keys, sampled, draws, share=share, progress=progress)
+    )
+
+
+def _left_aside(design: FileDesign) -> Iterator[Sentence]:
+    """Keys that the file does not hold, and recodes of a preset that the census cannot have."""
+    if design.not_in_file:
+        yield sentence("release.aside.keys", keys=", ".join(design.not_in_file))
+    for reason in design.not_applied:
+        yield sentence("release.aside.recode", reason=reason)
 
 
 def _fails(measures: Sequence[MeasureVerdict]) -> bool:
@@ -202,11 +233,18 @@ def _fails(measures: Sequence[MeasureVerdict]) -> bool:
 
 
 def _recodes(told: DesignedRecords) -> Iterator[str]:
-    """What a design recodes, in words."""
+    """What a design recodes, in words; small categories that were merged are counted only."""
+    merged = 0
     for variable in told.design.variables:
-        words = recode_words(variable)
+        recode = variable.recode
+        if recode is None:
+            continue
+        merged += bool(recode.groups)
+        words = recode_words(replace(variable, recode=replace(recode, groups=())))
         if words.by_language:
-            yield f"{variable.name}: {words.show()}"
+            yield f"{variable.name}: {words.show().rstrip('.')}"
+    if merged:
+        yield sentence("release.merged", n=merged)
 
 
 def _intruders(

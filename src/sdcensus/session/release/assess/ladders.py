@@ -13,6 +13,7 @@ from sdcensus.microdata.release.records import FileRecords
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.release.file_variable import FileVariable
 from sdcensus.model.release.plan import MissingValues, RiskRules
+from sdcensus.model.release.recoding import coarser_of
 from sdcensus.model.schema.variable import Entity, Level
 from sdcensus.model.text import Text
 from sdcensus.report.release.results import LadderRow
@@ -84,15 +85,19 @@ class Ladders:
                 row = self._last({**known, place: column}, missing)
                 single.append((row.expected_matches, place, change, column))
                 yield Alternative((change,), row)
-        changed: dict[int, Change] = {}
-        told: dict[int, KeyColumn | None] = dict(known)
-        for _, place, change, column in sorted(single, key=lambda each: each[:2]):
-            left = sum(each is not None for each in told.values())
-            if place in changed or (column is None and left == 1):
-                continue
-            changed[place], told[place] = change, column
-            if len(changed) > 1:
-                yield Alternative(tuple(changed.values()), self._last(told, missing))
+        single.sort(key=lambda each: each[:2])
+        coarser = [each for each in single if each[3] is not None]
+        # Keys that are told coarsely are worth more to users than keys that are not told.
+        for helpful in (coarser, single) if coarser else (single,):
+            changed: dict[int, Change] = {}
+            told: dict[int, KeyColumn | None] = dict(known)
+            for _, place, change, column in helpful:
+                left = sum(each is not None for each in told.values())
+                if place in changed or (column is None and left == 1):
+                    continue
+                changed[place], told[place] = change, column
+                if len(changed) > 1:
+                    yield Alternative(tuple(changed.values()), self._last(told, missing))
 
     def _changes(self, place: int) -> Iterator[tuple[Change, KeyColumn | None]]:
         variable = self._variables[place]
@@ -162,10 +167,12 @@ def _row(step: StepRisk, name: Text) -> LadderRow:
 def _coarser(variable: FileVariable) -> Iterator[Level]:
     """Declared levels that are coarser than what the file tells, and tell something."""
     told = variable.level
-    for level in variable.source.levels():
-        if level.universe or len(level.codes) >= len(told.codes) or len(level.codes) < 2:
+    for declared in variable.source.levels():
+        if declared.universe:
             continue
-        if told.refines(level):
+        # A file that ends at 75 tells bands of five years that end there, too.
+        level = replace(coarser_of(declared, told), name=declared.name)
+        if 2 <= len(level.codes) < len(told.codes) and told.refines(level):
             yield level
 
 

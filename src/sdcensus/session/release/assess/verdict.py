@@ -74,6 +74,7 @@ def verdicts(
     *,
     fraction: float = 1.0,
     alternatives: Sequence[Alternative] = (),
+    ladder: Sequence[LadderRow] = (),
 ) -> tuple[MeasureVerdict, ...]:
     """Every measure that has a meaning for the file, against what is accepted.
 
@@ -84,8 +85,9 @@ def verdicts(
         population: Persons and households of the census.
         fraction: The share of the census that is sampled: another one changes all measures.
         alternatives: The same step with other keys, of which the best is told where one fails.
+        ladder: All steps: fewer keys that are known may pass.
     """
-    judged = _Judge(acceptance, population, fraction, alternatives)
+    judged = _Judge(acceptance, population, fraction, alternatives, ladder)
     return tuple(judged.verdicts(row, composition))
 
 
@@ -96,9 +98,10 @@ class _Judge:
         population: Mapping[Entity, int],
         fraction: float,
         alternatives: Sequence[Alternative],
+        ladder: Sequence[LadderRow],
     ) -> None:
         self._acceptance, self._population = acceptance, population
-        self._fraction, self._alternatives = fraction, alternatives
+        self._fraction, self._alternatives, self._ladder = fraction, alternatives, ladder
 
     def verdicts(
         self, row: LadderRow | None, composition: CompositionRisk | None
@@ -152,7 +155,29 @@ class _Judge:
             changes=in_every_language(lambda language: _listed(best, language)),
             value=in_every_language(lambda language: share_text(share(best), language, digits=2)),
         )
+        if not passing or len(best.changes) > 1:
+            coarser = self._with_fewer_keys(accepted, entity, number, coarser)
         return self._with_sample(name, value, coarser)
+
+    def _with_fewer_keys(
+        self,
+        accepted: float,
+        entity: Entity,
+        number: Callable[[LadderRow], float | None],
+        change: Sentence,
+    ) -> Sentence:
+        """Add up to which step of the ladder the measure passes: it may be as much as is known."""
+        shares = [(row.step, self._share(number(row), entity) or 0.0) for row in self._ladder]
+        passing = [(step, share) for step, share in shares if step > 1 and share <= accepted]
+        if not passing:
+            return change
+        step, share = passing[-1]
+        return sentence(
+            "release.change.known_keys",
+            change=in_every_language(lambda language: in_language(change, language)),
+            n=step,
+            value=in_every_language(lambda language: share_text(share, language, digits=2)),
+        )
 
     def _with_sample(self, name: str, value: float, change: Sentence) -> Sentence:
         """Add that a smaller sample would do, where it would be worth making."""
