@@ -14,7 +14,7 @@ from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.release.file_variable import FileVariable
 from sdcensus.model.release.plan import MissingValues, RiskRules
 from sdcensus.model.release.recoding import coarser_of
-from sdcensus.model.schema.variable import Entity, Level
+from sdcensus.model.schema.variable import Entity, Level, Role
 from sdcensus.model.text import Text
 from sdcensus.report.release.results import LadderRow
 from sdcensus.risk.records.key_column import KeyColumn
@@ -104,8 +104,13 @@ class Ladders:
         name = variable_text(variable)
         for level in _coarser(variable):
             label = variable.source.level_label(level.name) or Text.of(level.name)
-            yield Change(name, label), _told_coarser(self._columns[place], variable, level)
-        yield Change(name), None
+            setting = f'recode = {{ {variable.source.name} = "{level.name}" }}'
+            if variable.source.role is Role.GEOGRAPHY:
+                setting = f'keep = ["{variable.source.name}@{level.name}"]'
+            change = Change(name, label, setting)
+            yield change, _told_coarser(self._columns[place], variable, level)
+        area = variable.source.role is Role.GEOGRAPHY
+        yield Change(name, setting="" if area else f'drop = ["{variable.source.name}"]'), None
 
     def _last(self, columns: Mapping[int, KeyColumn | None], missing: MissingValues) -> LadderRow:
         told = [column for column in columns.values() if column is not None]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -33,15 +34,18 @@ class Change:
     Attributes:
         key: The key.
         level: The coarser level; empty where the key is left out.
+        setting: How a design says so; empty where it would say nothing.
     """
 
     key: Text
     level: Text = Text()
+    setting: str = ""
 
     def words(self, language: str) -> str:
         """The change in words, as a part of a sentence."""
         manner = "coarser" if self.level.by_language else "without"
-        return speak(f"release.change.{manner}", language, key=self.key, level=self.level)
+        words = speak(f"release.change.{manner}", language, key=self.key, level=self.level)
+        return f"{words} ({self.setting})" if self.setting else words
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -109,7 +113,11 @@ class _Judge:
         for name, (entity, number) in _NUMBERS.items():
             value = None if row is None else self._share(number(row), entity)
             if value is not None:
-                change = self._change(name, value, entity, number)
+                bound = value
+                if name == "expected_matches" and row is not None:
+                    # Fewer records are more often alone: only all matches fall with the sample.
+                    bound = self._share(row.global_risk, entity) or value
+                change = self._change(name, value, entity, number, bound)
                 yield self._verdict(name, value, change)
         if composition is not None:
             value = self._share(composition.population_uniques, Entity.HOUSEHOLD)
@@ -117,7 +125,9 @@ class _Judge:
                 change = None
                 if value > self._acceptance.composition_uniques and composition.known:
                     coarser = sentence("release.change.composition", key=composition.known[0])
-                    change = self._with_sample("composition_uniques", value, coarser)
+                    change = self._with_sample(
+                        "composition_uniques", value, Entity.HOUSEHOLD, coarser
+                    )
                 yield self._verdict("composition_uniques", value, change)
 
     def _verdict(self, name: str, value: float, change: Sentence | None) -> MeasureVerdict:
@@ -134,6 +144,7 @@ class _Judge:
         value: float,
         entity: Entity,
         number: Callable[[LadderRow], float | None],
+        bound: float,
     ) -> Sentence | None:
         """The smallest change that makes a measure pass; else the one that helps most."""
         accepted: float = getattr(self._acceptance, name)
@@ -144,10 +155,10 @@ class _Judge:
             return self._share(number(alternative.row), entity) or 0.0
 
         passing = [each for each in self._alternatives if share(each) <= accepted]
-        # Of those that pass, users lose least by few changes, by coarser keys rather than none,
-        # and by the highest risk that is still accepted.
+        # Of those that pass, users lose least by coarser keys rather than none, by few changes, and
+        # by the highest risk that is still accepted.
         if passing:
-            best = min(passing, key=lambda each: (len(each.changes), _left_out(each), -share(each)))
+            best = min(passing, key=lambda each: (_left_out(each), len(each.changes), -share(each)))
         else:
             best = min(self._alternatives, key=share)
         coarser = sentence(
@@ -157,7 +168,7 @@ class _Judge:
         )
         if not passing or len(best.changes) > 1:
             coarser = self._with_fewer_keys(accepted, entity, number, coarser)
-        return self._with_sample(name, value, coarser)
+        return self._with_sample(name, bound, entity, coarser)
 
     def _with_fewer_keys(
         self,
@@ -179,16 +190,22 @@ class _Judge:
             value=in_every_language(lambda language: share_text(share, language, digits=2)),
         )
 
-    def _with_sample(self, name: str, value: float, change: Sentence) -> Sentence:
-        """Add that a smaller sample would do, where it would be worth making."""
+    def _with_sample(self, name: str, value: float, entity: Entity, change: Sentence) -> Sentence:
+        """Add that a smaller sample would do, where it would be worth making.
+
+        Who is drawn is chance: the number that is expected stays two standard deviations below
+        what is accepted, so that who follows the advice passes.
+        """
         accepted: float = getattr(self._acceptance, name)
-        smaller = self._fraction * accepted / value
+        size = self._population[entity]
+        expected = (math.sqrt(accepted * size + 1) - 1) ** 2
+        smaller = math.floor(self._fraction * expected / size / value * 10_000) / 10_000
         if smaller < _SMALLEST_SAMPLE:
             return change
         return sentence(
             "release.change.or_sample",
             change=in_every_language(lambda language: in_language(change, language)),
-            sample=in_every_language(lambda language: share_text(smaller, language)),
+            sample=in_every_language(lambda language: share_text(smaller, language, digits=2)),
         )
 
 
