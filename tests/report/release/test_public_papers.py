@@ -144,7 +144,7 @@ def test_the_list_of_changes_tells_variables_and_codes_and_no_record() -> None:
     recodes = recoded_codes(design)
     text = read_page(removed_page(FILE, "en", recodes)).text
     assert "0-4 0 to 4 00 0 years, 01 1 years, 02 2 years, 03 3 years, 04 4 years" in text
-    assert "5+ 5 and over 05 5 years … 19 19 years" in text
+    assert "5+ 5 and over 05 5 years … 19 years" in text
     assert "100 years and over is one code" in text
     assert "geography is not released" in text
     lines = list(csv.DictReader(io.StringIO(removed_csv(FILE, "en", recodes).decode())))

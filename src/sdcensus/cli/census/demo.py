@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -136,7 +137,9 @@ def _researchers(made: Demonstration, progress: Progress) -> DemoFile | str:
 def _show_researchers(output: Output, file: DemoFile | str) -> None:
     output.say("\nA public use file for researchers, with its report and codebook", style="bold")
     if isinstance(file, str):
-        output.say(f"  None was made: {file}")
+        reason = " ".join(file.split())
+        for line in textwrap.wrap(f"None was made: {reason}", 76):
+            output.say(f"  {line}")
         return
     output.say(
         f"{file.households:,} households with {file.persons:,} persons, in"
@@ -144,7 +147,7 @@ def _show_researchers(output: Output, file: DemoFile | str) -> None:
     )
     output.say(f"  the designs, to read and to change: {file.document}")
     output.say(f"  for anyone, with codebook, DDI and terms: {file.folder}")
-    output.say(f"  for the office only, with the assessment to be signed: {file.office}")
+    output.say(f"  for the office only, the report: {file.office}")
 
 
 def _show_national(output: Output, made: Demonstration, report: PublishReport | None) -> None:
