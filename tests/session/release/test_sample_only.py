@@ -52,6 +52,7 @@ def test_weights_of_the_store_say_how_many_records_stand_for(tmp_path: Path) -> 
     assert weights.size == store.rows(Entity.PERSON)
     assert 4 <= weights.min() <= weights.max() <= 16
     share = sampled_share(store)
+    assert share is not None
     assert share == pytest.approx(weights.size / weights.sum())
     assert sampled_share(store, Fraction(1)) is None
     columns, everybody = key_columns(store, design), np.ones(weights.size, dtype=bool)

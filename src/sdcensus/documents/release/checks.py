@@ -118,12 +118,15 @@ class AgainstCensus:
         plan = replace(self.plan, risk=RiskRules(), roles=roles)
         bare = replace(design, keep=(), drop=(), recodes=())
         before = len(self.mistakes.found)
-        for setting in ("keep", "drop"):
-            for at, text in enumerate(getattr(design, setting)):
-                try:
-                    file_design(plan, replace(bare, **{setting: (text,)}), schema)
-                except SpecError as error:
-                    self.mistakes.add((*self._place(design), setting, at), str(error))
+        parts = [
+            *(("keep", at, replace(bare, keep=(text,))) for at, text in enumerate(design.keep)),
+            *(("drop", at, replace(bare, drop=(text,))) for at, text in enumerate(design.drop)),
+        ]
+        for setting, at, part in parts:
+            try:
+                file_design(plan, part, schema)
+            except SpecError as error:
+                self.mistakes.add((*self._place(design), setting, at), str(error))
         for recode in design.recodes:
             try:
                 if not recode.optional:
