@@ -237,8 +237,8 @@ def test_all_mistakes_are_told_at_once() -> None:
         ('[risk]\nladder = ["age", "seks"]', "line 6: risk: There is no variable 'seks'"),
         ('[risk]\nladder = ["age", "occupation@mino"]', "line 6.*no level 'mino'"),
         ('[risk]\nladder = ["age", "name"]', "line 6.*cannot be told apart"),
-        ('drop = ["seks"]', "line 3: design .*no variable 'seks'"),
-        ("top_code = { age = 400 }", "line 3.*lies above every code"),
+        ('drop = ["seks"]', "line 5: design .*no variable 'seks'"),
+        ("top_code = { age = 400 }", "line 5.*lies above every code"),
         ('[roles]\nagge = "key"', "line 6: roles: There is no variable 'agge'"),
         ('[thresholds]\nexempt = ["hours"]', "line 6.*no variable 'hours'"),
         ('[institutions]\nwhere = "kindd == 1"', "line 6.*no variable 'kindd'"),
@@ -496,3 +496,14 @@ def test_a_plan_from_a_preset_reads_back_equal(name: str, tmp_path: Path) -> Non
     plan = read_release(first)
     second.write_text(release_text(plan, tmp_path), encoding="utf-8")
     assert read_release(second) == plan
+
+
+def test_everything_that_a_design_gets_wrong_is_told_at_once() -> None:
+    told = mistakes(
+        f'{HEAD}{DESIGN}drop = ["seks", "agge"]\ntop_code = {{ age = 400 }}\n'
+        '[risk]\nladder = ["age", "age@five_year"]\n',
+        checked=True,
+    )
+    text = str(told)
+    for words in ("'seks'", "'agge'", "lies above every code", "the same variable"):
+        assert text.count(words) == 1, text

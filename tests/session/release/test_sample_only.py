@@ -6,6 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 from random import Random
 
+import numpy as np
 import pytest
 
 from sdcensus.errors import SdcensusError, SpecError
@@ -13,11 +14,12 @@ from sdcensus.microdata.method import Draws
 from sdcensus.model.release.plan import Design, ReleasePlan, RiskRules
 from sdcensus.model.release.resolution import file_design
 from sdcensus.model.schema.variable import Entity
+from sdcensus.risk.records.sample_only import weighted_risk
 from sdcensus.session.release.assess.sample_only import (
-    holds_sample,
     sample_risk,
     sample_risk_table,
     sample_weights,
+    sampled_share,
 )
 from sdcensus.session.release.columns import key_columns
 from sdcensus.store.census_store import CensusStore
@@ -46,14 +48,17 @@ def test_weights_of_the_store_say_how_many_records_stand_for(tmp_path: Path) -> 
         risk=RiskRules(ladder=("age", "sex", "married")),
     )
     design = file_design(plan, plan.design(), store.schema)
-    assert holds_sample(store)
     weights = sample_weights(store)
     assert weights.size == store.rows(Entity.PERSON)
     assert 4 <= weights.min() <= weights.max() <= 16
-    risk = sample_risk(store, design, DRAWS)
-    assert risk.estimate.fraction == pytest.approx(weights.size / weights.sum())
+    share = sampled_share(store)
+    assert share is not None
+    assert share == pytest.approx(weights.size / weights.sum())
+    assert sampled_share(store, Fraction(1)) is None
+    columns, everybody = key_columns(store, design), np.ones(weights.size, dtype=bool)
+    risk = sample_risk(store, columns, everybody, DRAWS, share=share)
+    assert risk.expected == pytest.approx(weighted_risk(columns, weights).expected)
     assert risk.keys == tuple(column.name for column in key_columns(store, design))
-    assert 0 < risk.weighted.expected_of_uniques <= risk.weighted.expected
     assert risk.estimate.population_uniques < risk.estimate.expected_matches
     assert risk.estimate.expected_matches < risk.estimate.sample_uniques
     error = risk.estimate.error
@@ -62,7 +67,7 @@ def test_weights_of_the_store_say_how_many_records_stand_for(tmp_path: Path) -> 
     table = sample_risk_table(risk)
     assert table.rows[1][2] == round(error.population_uniques, 3)
     assert "50" in str(table.note)
-    again = sample_risk(store, design, DRAWS)
+    again = sample_risk(store, columns, everybody, DRAWS, share=share)
     assert again.estimate == risk.estimate
 
 
@@ -78,6 +83,7 @@ def test_without_weights_the_office_is_told_what_to_do(tmp_path: Path) -> None:
         '[variable.weight]\nfile = "household"\nrole = "weight"\ndecimals = 2\n', ""
     )
     store = loaded(tmp_path, "1", schema)
-    assert not holds_sample(store)
+    assert sampled_share(store) is None
+    assert sampled_share(store, Fraction(1, 7)) == 1 / 7
     with pytest.raises(SpecError, match='role = "weight"'):
         sample_weights(store)

@@ -13,6 +13,7 @@ from sdcensus.errors import SdcensusError, SpecError, unknown
 from sdcensus.model.method.registry import Part, declared, parsed_settings
 from sdcensus.model.policy.rules import AtLevel
 from sdcensus.model.release.plan import Design, ReleasePlan, RiskRules, Treatment
+from sdcensus.model.release.recoding import recoded
 from sdcensus.model.release.resolution import file_design
 from sdcensus.model.schema.roles import IndicatorRole, variable_for
 from sdcensus.model.schema.schema import Schema
@@ -73,6 +74,11 @@ class AgainstCensus:
                 f" {len(seen)}.",
             )
 
+    def _twice(self) -> bool:
+        """Whether a variable stands twice in the ladder, which has been told."""
+        names = [AtLevel.parse(text).variable for text in self.plan.risk.ladder]
+        return len(set(names)) < len(names)
+
     # ---------------------------------------------------------------- the census
 
     def check_against_schema(self) -> None:
@@ -87,20 +93,57 @@ class AgainstCensus:
                 universe_of(text, self.schema)
             except SpecError as error:
                 self.mistakes.add(path, str(error))
-        if len(self.mistakes.found) > before:
-            return
+        named = len(self.mistakes.found) > before
         for design in self.plan.designs:
+            if self._check_parts(design, self.schema) or named:
+                continue
             # The ladder is the same for all designs: what is wrong with it is told once.
             plan = replace(self.plan, risk=RiskRules())
             try:
                 file_design(plan, design, self.schema)
             except SpecError as error:
-                self.mistakes.add(self._place(design), str(error))
+                self.mistakes.add((*self._place(design), "name"), str(error))
+                continue
+            if self._twice():
                 continue
             try:
                 file_design(self.plan, design, self.schema)
             except SpecError as error:
                 self.mistakes.add(("risk", "ladder"), str(error))
+
+    def _check_parts(self, design: Design, schema: Schema) -> bool:
+        """Tell every part of a design that the census cannot have; whether there are some."""
+        names = {variable.name for variable in schema.variables}
+        roles = {name: role for name, role in self.plan.roles.items() if name in names}
+        plan = replace(self.plan, risk=RiskRules(), roles=roles)
+        bare = replace(design, keep=(), drop=(), recodes=())
+        before = len(self.mistakes.found)
+        parts = [
+            *(("keep", at, replace(bare, keep=(text,))) for at, text in enumerate(design.keep)),
+            *(("drop", at, replace(bare, drop=(text,))) for at, text in enumerate(design.drop)),
+        ]
+        for setting, at, part in parts:
+            try:
+                file_design(plan, part, schema)
+            except SpecError as error:
+                self.mistakes.add((*self._place(design), setting, at), str(error))
+        for recode in design.recodes:
+            try:
+                if not recode.optional:
+                    recoded(schema.variable(recode.variable), recode)
+            except SpecError as error:
+                self.mistakes.add(self._recode_place(design, recode.variable), str(error))
+        return len(self.mistakes.found) > before
+
+    def _recode_place(self, design: Design, variable: str) -> KeyPath:
+        """Where a design first says how a variable is told."""
+        place = self._place(design)
+        tables = self.mistakes.document.data.get("design", [])
+        table = tables[place[1]] if len(place) > 1 else {}
+        for setting in ("recode", "bottom_code", "top_code", "merge"):
+            if variable in table.get(setting, {}):
+                return (*place, setting, variable)
+        return (*place, "name")
 
     def intruder_place(self, at: int) -> KeyPath:
         """Where an intruder stands: in a list, or alone in a table."""
@@ -111,7 +154,7 @@ class AgainstCensus:
         tables = self.mistakes.document.data.get("design", [])
         for at, table in enumerate(tables if isinstance(tables, list) else ()):
             if isinstance(table, dict) and str(table.get("name", "")).strip() == design.name:
-                return ("design", at, "name")
+                return ("design", at)
         return ("preset",)
 
     def _names(self) -> Iterator[tuple[KeyPath, str]]:

@@ -208,6 +208,7 @@ class RiskSection(Section):
     sensitive: Names = Field(default_factory=list)
     closeness: AcceptedShare = 0.5
     diversity: int = Field(default=2, ge=1)
+    sampled: Share | None = None
 
 
 class DesignSection(Section):

@@ -95,6 +95,8 @@ class RiskRules:
         sensitive: Variables whose diversity is measured, besides those whose role says so.
         closeness: The largest distance that is accepted for them (t-closeness).
         diversity: The fewest values in a class that are accepted (l-diversity).
+        sampled: The share of the population that the store holds, for offices that hold only a
+            sample; what its weights say if ``None``.
     """
 
     ladder: tuple[str, ...] = ()
@@ -105,6 +107,7 @@ class RiskRules:
     sensitive: tuple[str, ...] = ()
     closeness: float = 0.5
     diversity: int = 2
+    sampled: Fraction | None = None
 
 
 class SmallOther(StrEnum):

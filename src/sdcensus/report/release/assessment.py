@@ -46,6 +46,11 @@ def assessment_page(
     }
     titles = {name: say(f"section.{name}", language) for name, blocks in parts.items() if blocks}
     notes = [in_language(note, language) for note in assessment.notes]
+    notes += [
+        f"{tables.design_name(design, language)}: {in_language(note, language)}"
+        for design in assessment.designs
+        for note in design.notes
+    ]
     title = assessment.title.show(language) or assessment.census
     return shell.page(
         say("title", language, title=title),

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -188,6 +189,27 @@ class SampleEstimate(Confidential):
         return "<SampleEstimate: confidential>"
 
 
+def fitted_models(
+    codes: Sequence[npt.NDArray[Any]], sizes: Int64, terms: ModelTerms | None = None
+) -> tuple[FittedModel, ...]:
+    """The models of a table of keys, the one first whose counts are dispersed as it says.
+
+    Args:
+        codes: For each key the codes of the combinations that occur.
+        sizes: How many records have each.
+        terms: The only model that is wanted.
+    """
+    fits: list[FittedModel] = []
+    if terms is not ModelTerms.TWO_WAY:
+        fits.append(main_effects(codes, sizes))
+    if terms is not ModelTerms.MAIN:
+        richer = two_way(codes, sizes)
+        fits += [] if richer is None else [richer]
+    if not fits:
+        fits.append(main_effects(codes, sizes))
+    return tuple(sorted(fits, key=lambda fit: abs(fit.dispersion)))
+
+
 def estimated_uniques(
     columns: Sequence[KeyColumn], fraction: float, *, terms: ModelTerms | None = None
 ) -> SampleEstimate:
@@ -206,15 +228,8 @@ def estimated_uniques(
     cells = _cells(columns, size)
     _check_fraction(fraction)
     codes = [column.values[cells.examples] for column in columns]
-    fits: list[FittedModel] = []
-    if terms is not ModelTerms.TWO_WAY:
-        fits.append(main_effects(codes, cells.sizes))
-    if terms is not ModelTerms.MAIN:
-        richer = two_way(codes, cells.sizes)
-        fits += [] if richer is None else [richer]
-    if not fits:
-        fits.append(main_effects(codes, cells.sizes))
-    chosen = min(fits, key=lambda fit: abs(fit.dispersion))
+    fits = fitted_models(codes, cells.sizes, terms)
+    chosen = fits[0]
     alone = cells.sizes == 1
     others = chosen.expected[alone] * (1 - fraction) / fraction
     return SampleEstimate(

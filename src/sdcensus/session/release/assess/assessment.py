@@ -11,19 +11,23 @@ from sdcensus.errors import Sentence
 from sdcensus.microdata.method import FactTable
 from sdcensus.microdata.release.give_aways import GIVE_AWAYS
 from sdcensus.microdata.release.groupings import small_categories
+from sdcensus.microdata.release.records import FileRecords
 from sdcensus.microdata.release.words import recode_words
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.quantities import share_text
+from sdcensus.model.release.file_variable import FileDesign
 from sdcensus.model.release.plan import IntruderRules, MissingValues
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Purpose
-from sdcensus.model.sentences import sentence
+from sdcensus.model.sentences import in_every_language, sentence
 from sdcensus.model.text import Text
 from sdcensus.report.new_folder import check_new_folder
 from sdcensus.report.release.files import require_assessment_libraries, write_assessment
 from sdcensus.report.release.results import (
     DesignResult,
     IntruderRow,
+    LadderRow,
     MeasureVerdict,
     ReleaseAssessment,
 )
@@ -42,6 +46,11 @@ from sdcensus.session.release.assess.measures import (
     special_of,
 )
 from sdcensus.session.release.assess.proposal import write_proposal
+from sdcensus.session.release.assess.sample_only import (
+    sample_risk,
+    sample_risk_table,
+    sampled_share,
+)
 from sdcensus.session.release.assess.verdict import (
     Alternative,
     judged_step,
@@ -105,21 +114,37 @@ def assessment_of(opened: OpenRelease, results: Sequence[DesignResult]) -> Relea
     """Designs that were assessed, with what the page says about all of them."""
     plan, store = opened.plan, opened.store
     census = store.schema.census
-    known = {spec.entity for spec in store.schema.entities}
+    share = sampled_share(store, plan.risk.sampled)
+    sizes = population_of(opened, share)
     return ReleaseAssessment(
         census=census.name,
         title=plan.title or Text.of(plan.name),
         licence=plan.licence,
-        persons=store.rows(Entity.PERSON),
-        households=store.rows(Entity.HOUSEHOLD) if Entity.HOUSEHOLD in known else None,
+        persons=sizes[Entity.PERSON],
+        households=sizes.get(Entity.HOUSEHOLD),
         designs=tuple(results),
         k=plan.risk.k,
         known_keys=plan.risk.known_keys,
-        missing=plan.risk.missing,
+        missing=plan.risk.missing if share is None else MissingValues.CATEGORY,
         surveys=plan.surveys,
         preset=plan.preset,
-        notes=tuple(Sentence(caution) for caution in plan.cautions),
+        notes=(*map(Sentence, plan.cautions), *_sample_notes(share)),
     )
+
+
+def population_of(opened: OpenRelease, share: float | None) -> dict[Entity, int]:
+    """How many units there are in the population; of a sample about how many."""
+    store = opened.store
+    return {
+        spec.entity: round(store.rows(spec.entity) / (share or 1.0))
+        for spec in store.schema.entities
+    }
+
+
+def _sample_notes(share: float | None) -> Iterator[Sentence]:
+    if share is not None:
+        words = in_every_language(lambda language: share_text(share, language, digits=2))
+        yield sentence("release.sample_only.store", share=words)
 
 
 def assessed_design(
@@ -139,32 +164,26 @@ def assessed_design(
     """
     plan, records = opened.plan, told.records
     rules, rows = plan.risk, records.sample.rows[Entity.PERSON]
-    ladders = Ladders(records, rules)
+    share = sampled_share(opened.store, rules.sampled)
+    ladders = Ladders(records, rules, share)
     ladder = ladders.rows(rules.missing, progress)
     other = next(each for each in MissingValues if each is not rules.missing)
     judged = judged_step(ladder, rules.known_keys)
-    composition = composition_of(records, rules)
+    composition = composition_of(records, rules, share)
     tried: tuple[Alternative, ...] = ()
-    population = {
-        spec.entity: opened.store.rows(spec.entity) for spec in opened.store.schema.entities
-    }
+    population = population_of(opened, share)
     fraction = float(records.design.design.fraction)
     judge = partial(verdicts, judged, composition, plan.acceptance, population, fraction=fraction)
     measures = judge()
     if judged is not None and _fails(measures):
         alternatives = ladders.alternatives(judged.step, rules.missing, progress)
         tried = tuple(until_accepted(alternatives, plan.acceptance, population))
-        measures = judge(alternatives=tried)
+        measures = judge(alternatives=tried, ladder=ladder)
     together = cumulation(plan, opened.store, records, progress)
     searched = rows.size <= MOST_SEARCHED
     names = [variable_text(variable) for variable in records.design.ladder]
     diverse = diversity_facts(records, ladders, rules)
-    truth = (judged.population_uniques, judged.expected_matches) if judged is not None else (0, 0.0)
-    model = None
-    if searched and judged is not None:
-        model = sample_only_facts(
-            records, ladders, plan, opened.draws(Purpose.SAMPLE), truth, progress
-        )
+    model = _model(opened, ladders, records, judged, share, progress) if searched else None
     amounts = amount_risks(records, rules.k)
     utility = measured_utility(opened.store, records, plan, census=census, progress=progress)
     given = tuple(facts for facts in records.facts if facts.name == GIVE_AWAYS)
@@ -179,10 +198,10 @@ def assessed_design(
         geographies=tuple(map(variable_text, records.design.geographies)),
         recodes=tuple(_recodes(told)),
         ladder=ladder,
-        ladder_otherwise=ladders.rows(other, progress),
+        ladder_otherwise=() if share is not None else ladders.rows(other, progress),
         verdicts=measures,
         composition=composition,
-        intruders=tuple(_intruders(opened, told, progress)),
+        intruders=() if share is not None else tuple(_intruders(opened, told, progress)),
         special=special_of(ladders, rows, names, rules, progress) if searched else None,
         diversity=() if diverse is None else (diverse,),
         sample_only=() if model is None else (model,),
@@ -192,16 +211,50 @@ def assessed_design(
         utility=utility.facts,
         further=(*amount_facts(amounts, plan), *records.sample.facts, *others),
         refusals=(*amount_refusals(amounts, plan), *together.refusals),
-        notes=(*_given(given), *together.notes, *records.sample.notes, *records.notes),
+        notes=(
+            *_left_aside(records.design),
+            *(note for table in given for note in _given(table)),
+            *together.notes,
+            *records.sample.notes,
+            *records.notes,
+        ),
     )
     return AssessedDesign(told=told, result=result, together=together)
 
 
-def _given(tables: Sequence[FactTable]) -> Iterator[Sentence]:
+def _given(table: FactTable) -> Iterator[Sentence]:
     """That categories of the file tell areas that it does not."""
-    for table in tables:
-        variables = ", ".join(dict.fromkeys(str(row[0]) for row in table.rows))
-        yield sentence("release_sample.give_aways.found", n=len(table.rows), variables=variables)
+    variables = ", ".join(dict.fromkeys(str(row[0]) for row in table.rows))
+    yield sentence("release_sample.give_aways.found", n=len(table.rows), variables=variables)
+
+
+def _model(
+    opened: OpenRelease,
+    ladders: Ladders,
+    records: FileRecords,
+    judged: LadderRow | None,
+    share: float | None,
+    progress: Progress,
+) -> FactTable | None:
+    """What a model says: beside the truth of a census, or with its error for a sample."""
+    if judged is None:
+        return None
+    draws = opened.draws(Purpose.SAMPLE)
+    if share is None:
+        truth = (judged.population_uniques, judged.expected_matches)
+        return sample_only_facts(records, ladders, opened.plan, draws, truth, progress)
+    keys, sampled = ladders.columns[: judged.step], ladders.sampled
+    return sample_risk_table(
+        sample_risk(opened.store, keys, sampled, draws, share=share, progress=progress)
+    )
+
+
+def _left_aside(design: FileDesign) -> Iterator[Sentence]:
+    """Keys that the file does not hold, and recodes of a preset that the census cannot have."""
+    if design.not_in_file:
+        yield sentence("release.aside.keys", keys=", ".join(design.not_in_file))
+    for reason in design.not_applied:
+        yield sentence("release.aside.recode", reason=reason)
 
 
 def _fails(measures: Sequence[MeasureVerdict]) -> bool:

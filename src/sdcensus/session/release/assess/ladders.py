@@ -13,12 +13,14 @@ from sdcensus.microdata.release.records import FileRecords
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.release.file_variable import FileVariable
 from sdcensus.model.release.plan import MissingValues, RiskRules
-from sdcensus.model.schema.variable import Entity, Level
+from sdcensus.model.release.recoding import coarser_of
+from sdcensus.model.schema.variable import Entity, Level, Role
 from sdcensus.model.text import Text
 from sdcensus.report.release.results import LadderRow
 from sdcensus.risk.records.combinations import Combinations, combinations, without_each
 from sdcensus.risk.records.key_column import KeyColumn
 from sdcensus.risk.records.ladder import StepMeasure, StepRisk, ladder_risk
+from sdcensus.risk.records.modelled import modelled_risk
 from sdcensus.session.release.assess.verdict import Alternative, Change
 from sdcensus.session.release.columns import households_of, shown_columns
 
@@ -32,9 +34,11 @@ class Ladders:
     Args:
         records: The file.
         rules: What is measured.
+        share: The share of the population that the store holds, where it is a sample: then a model
+            of the keys says what nobody can count.
     """
 
-    def __init__(self, records: FileRecords, rules: RiskRules) -> None:
+    def __init__(self, records: FileRecords, rules: RiskRules, share: float | None = None) -> None:
         store = records.store
         self._variables = records.design.ladder
         self._rules = rules
@@ -42,6 +46,7 @@ class Ladders:
         self._households: Integers | None = households_of(store)
         self._sampled: Mask = records.sample.taken(Entity.PERSON, store.rows(Entity.PERSON))
         self._measure = StepMeasure(self._sampled, self._households, rules.k)
+        self._share = share
 
     def __repr__(self) -> str:
         return "<Ladders: confidential>"
@@ -74,44 +79,81 @@ class Ladders:
         """
         columns = self._columns[:keys]
         single: list[tuple[float, int, Change, KeyColumn | None]] = []
-        others = without_each(columns, self._sampled, missing)
-        for place, step in enumerate(others):
-            progress("looking for what would help", place / keys)
-            for change, column in self._changes(place):
-                if column is None and keys == 1:
+        for place, change, column, row in self._single(columns, missing, progress):
+            single.append((row.expected_matches, place, change, column))
+            yield Alternative((change,), row)
+        single.sort(key=lambda each: each[:2])
+        coarser = [each for each in single if each[3] is not None]
+        # Keys that are told coarsely are worth more to users than keys that are not told.
+        for helpful in (coarser, single) if coarser else (single,):
+            changed: dict[int, Change] = {}
+            told: dict[int, KeyColumn | None] = dict(enumerate(columns))
+            for _, place, change, column in helpful:
+                left = sum(each is not None for each in told.values())
+                if place in changed or (column is None and left == 1):
                     continue
-                finer = step
-                if column is not None:
-                    finer = step.with_key(column, self._sampled, missing)
-                row = self._row(finer, keys - (column is None))
-                single.append((row.expected_matches, place, change, column))
-                yield Alternative((change,), row)
-        changed: dict[int, Change] = {}
-        told: dict[int, KeyColumn | None] = dict(enumerate(columns))
-        for _, place, change, column in sorted(single, key=lambda each: each[:2]):
-            left = sum(each is not None for each in told.values())
-            if place in changed or (column is None and left == 1):
-                continue
-            changed[place], told[place] = change, column
-            if len(changed) > 1:
-                known = [each for each in told.values() if each is not None]
-                together = combinations(known, self._sampled, missing)
-                yield Alternative(tuple(changed.values()), self._row(together, len(known)))
+                changed[place], told[place] = change, column
+                if len(changed) > 1:
+                    known = [each for each in told.values() if each is not None]
+                    yield Alternative(tuple(changed.values()), self._last(known, missing))
+
+    def _single(
+        self, columns: Sequence[KeyColumn], missing: MissingValues, progress: Progress
+    ) -> Iterator[tuple[int, Change, KeyColumn | None, LadderRow]]:
+        """Each key left out, and at each coarser level; the others are numbered once."""
+        steps: Iterator[Combinations | None] = iter([None] * len(columns))
+        if self._share is None:
+            steps = iter(without_each(columns, self._sampled, missing))
+        for place, step in enumerate(steps):
+            progress("looking for what would help", place / len(columns))
+            others = [*columns[:place], *columns[place + 1 :]]
+            for change, column in self._changes(place):
+                if column is None and not others:
+                    continue
+                if step is None:
+                    row = self._last([*others, *([] if column is None else [column])], missing)
+                else:
+                    finer = (
+                        step if column is None else step.with_key(column, self._sampled, missing)
+                    )
+                    row = self._row(finer, len(columns) - (column is None))
+                yield place, change, column, row
 
     def _changes(self, place: int) -> Iterator[tuple[Change, KeyColumn | None]]:
         variable = self._variables[place]
         name = variable_text(variable)
         for level in _coarser(variable):
             label = variable.source.level_label(level.name) or Text.of(level.name)
-            yield Change(name, label), _told_coarser(self._columns[place], variable, level)
-        yield Change(name), None
+            setting = f'recode = {{ {variable.source.name} = "{level.name}" }}'
+            if variable.source.role is Role.GEOGRAPHY:
+                setting = f'keep = ["{variable.source.name}@{level.name}"]'
+            change = Change(name, label, setting)
+            yield change, _told_coarser(self._columns[place], variable, level)
+        area = variable.source.role is Role.GEOGRAPHY
+        yield Change(name, setting="" if area else f'drop = ["{variable.source.name}"]'), None
 
     def _row(self, keys: Combinations, number: int) -> LadderRow:
         return replace(_row(self._measure.step(keys, ()), Text()), step=number)
 
+    def _last(self, columns: Sequence[KeyColumn], missing: MissingValues) -> LadderRow:
+        if self._share is not None:
+            return _row(self._modelled(columns, self._share), Text())
+        return self._row(combinations(columns, self._sampled, missing), len(columns))
+
+    def _modelled(self, columns: Sequence[KeyColumn], share: float) -> StepRisk:
+        return modelled_risk(
+            columns, self._sampled, share, k=self._rules.k, households=self._households
+        )
+
     def _steps(
         self, columns: Sequence[KeyColumn], missing: MissingValues, progress: Progress
     ) -> tuple[StepRisk, ...]:
+        if self._share is not None:
+            steps = []
+            for step in range(1, len(columns) + 1):
+                steps.append(self._modelled(columns[:step], self._share))
+                progress("modelling the population", step / len(columns))
+            return tuple(steps)
         return ladder_risk(
             columns,
             self._sampled,
@@ -149,10 +191,12 @@ def _row(step: StepRisk, name: Text) -> LadderRow:
 def _coarser(variable: FileVariable) -> Iterator[Level]:
     """Declared levels that are coarser than what the file tells, and tell something."""
     told = variable.level
-    for level in variable.source.levels():
-        if level.universe or len(level.codes) >= len(told.codes) or len(level.codes) < 2:
+    for declared in variable.source.levels():
+        if declared.universe:
             continue
-        if told.refines(level):
+        # A file that ends at 75 tells bands of five years that end there, too.
+        level = replace(coarser_of(declared, told), name=declared.name)
+        if 2 <= len(level.codes) < len(told.codes) and told.refines(level):
             yield level
 
 

@@ -23,7 +23,11 @@ from sdcensus.report.release.results import CompositionRisk, SpecialUniques
 from sdcensus.risk.records.composition import composition_risk
 from sdcensus.risk.records.diversity import SensitiveColumn, diversity
 from sdcensus.risk.records.key_column import KeyColumn
-from sdcensus.risk.records.sample_only import error_by_draws, estimated_uniques
+from sdcensus.risk.records.sample_only import (
+    error_by_draws,
+    estimated_uniques,
+    individual_risks,
+)
 from sdcensus.risk.records.special_uniques import special_uniques
 from sdcensus.session.release.assess.ladders import Ladders, variable_text
 from sdcensus.session.release.columns import codes_of, households_of, shown_column
@@ -34,8 +38,14 @@ MOST_SPECIAL = 8
 _MOST_MODEL = 200_000
 
 
-def composition_of(records: FileRecords, rules: RiskRules) -> CompositionRisk | None:
-    """What a neighbour finds who knows the members of a household; ``None`` without households."""
+def composition_of(
+    records: FileRecords, rules: RiskRules, share: float | None = None
+) -> CompositionRisk | None:
+    """What a neighbour finds who knows the members of a household; ``None`` without households.
+
+    Of a store that is a sample (its ``share`` of the population), households that are alone in the
+    file are alone in the population with the chance of Benedetti and Franconi: the share.
+    """
     design, store = records.design, records.store
     households = households_of(store)
     known = known_of_members(design, rules, store.schema)
@@ -49,6 +59,17 @@ def composition_of(records: FileRecords, rules: RiskRules) -> CompositionRisk | 
     risk = composition_risk(
         columns, households, sampled, places=areas, k=rules.k, missing=rules.missing
     )
+    if share is not None:
+        fraction = share * sampled.mean() if sampled.any() else share
+        alone = risk.sample_uniques
+        chances = individual_risks(np.ones(1), np.array([fraction]))
+        return CompositionRisk(
+            known=tuple(map(variable_text, known)),
+            households=risk.records,
+            sample_uniques=alone,
+            population_uniques=round(alone * fraction),
+            expected_matches=float(alone * chances[0]),
+        )
     return CompositionRisk(
         known=tuple(map(variable_text, known)),
         households=risk.records,

@@ -6,7 +6,10 @@ of the same share from these records: the nearest that an office without a censu
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
@@ -16,22 +19,22 @@ from sdcensus.microdata.method import Draws, FactTable
 from sdcensus.microdata.release.sample import release_counter
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.progress import Progress, no_progress
-from sdcensus.model.release.file_variable import FileDesign
 from sdcensus.model.schema.schema import SAMPLE_WEIGHT
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.sentences import sentence
+from sdcensus.risk.records.key_column import KeyColumn
+from sdcensus.risk.records.modelled import modelled_risk
 from sdcensus.risk.records.sample_only import (
     SampleEstimate,
-    WeightedRisk,
     check_weights,
     error_by_draws,
     estimated_uniques,
     weighted_risk,
 )
-from sdcensus.session.release.columns import key_columns
 from sdcensus.store.census_store import CensusStore
 
 Floats = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
 
 #: What tells draws of such samples from others of the same purpose.
 ERROR_DRAW = release_counter("error of a model")
@@ -45,12 +48,12 @@ class SampleRisk(Confidential):
 
     Attributes:
         keys: The keys.
-        weighted: Individual risks from weights, and their sum.
+        expected: Expected re-identifications of all records of the file, by weights.
         estimate: Population uniques and expected matches from a log-linear model, with its error.
     """
 
     keys: tuple[str, ...]
-    weighted: WeightedRisk
+    expected: float
     estimate: SampleEstimate
 
     def __repr__(self) -> str:
@@ -75,44 +78,79 @@ def sample_weights(store: CensusStore, entity: Entity = Entity.PERSON) -> Floats
     return weights
 
 
-def holds_sample(store: CensusStore) -> bool:
-    """Whether persons of a store stand for so many that they are a sample."""
-    if store.schema.weight(Entity.PERSON) is None or not store.rows(Entity.PERSON):
-        return False
-    return bool(sample_weights(store).mean() >= SAMPLE_WEIGHT)
+def sampled_share(store: CensusStore, said: Fraction | None = None) -> float | None:
+    """The share of the population that a store holds; ``None`` for a census.
+
+    Args:
+        store: The store.
+        said: What the document says; else weights decide.
+
+    Raises:
+        SpecError: Weights say that it is a sample, and some are missing, 0 or negative.
+    """
+    if said is not None:
+        return None if said == 1 else float(said)
+    weight = store.schema.weight(Entity.PERSON)
+    if weight is None or not store.rows(Entity.PERSON):
+        return None
+    values = np.asarray(store.values(Entity.PERSON, weight)[slice(None)], dtype=np.float64)
+    above = values[values > 0] / 10**weight.decimals
+    if not above.size or above.mean() < SAMPLE_WEIGHT:
+        return None
+    weights = sample_weights(store)
+    return float(weights.size / weights.sum())
 
 
 def sample_risk(
-    store: CensusStore, design: FileDesign, draws: Draws, *, progress: Progress = no_progress
+    store: CensusStore,
+    columns: Sequence[KeyColumn],
+    sampled: Mask,
+    draws: Draws,
+    *,
+    share: float,
+    progress: Progress = no_progress,
 ) -> SampleRisk:
-    """Measure the keys of a design in a store that holds a sample.
+    """Measure keys of a file from a store that holds a sample.
 
     Args:
-        store: The sample, with weights.
-        design: What a file tells of its keys.
+        store: The sample.
+        columns: The keys of all its persons, as the file tells them.
+        sampled: Which of them the file holds.
         draws: Random numbers for samples: the error is measured with them.
+        share: The share of the population that the store holds.
         progress: Told how far it is.
 
     Raises:
-        SpecError: There are no weights or no keys.
+        SpecError: There are no keys, or weights are missing, 0 or negative.
     """
-    columns = key_columns(store, design)
-    weights = sample_weights(store)
-    weighted = weighted_risk(columns, weights)
-    fraction = min(float(weights.size / weights.sum()), 1.0) if weights.size else 1.0
-    estimate = estimated_uniques(columns, fraction)
+    weights = np.full(sampled.size, 1 / share)
+    if store.schema.weight(Entity.PERSON) is not None:
+        own = sample_weights(store)
+        # Whatever the weights add up to, all of them together stand for the population.
+        weights = own / own.mean() / share if own.size else own
+    risks = weighted_risk(columns, weights)
+    alone = modelled_risk(columns, sampled, share)
+    estimate = replace(
+        estimated_uniques(columns, share),
+        records=alone.records,
+        sample_uniques=alone.sample_uniques,
+        population_uniques=float(alone.population_uniques),
+        expected_matches=alone.expected_matches,
+    )
     digests = store.digests(Entity.PERSON)
-    if fraction < 1 and weights.size * fraction >= FEWEST_DRAWN:
+    if share < 1 and sampled.size * share >= FEWEST_DRAWN:
         error = error_by_draws(
             columns,
-            fraction,
+            share,
             lambda draw: draws.words(digests, ERROR_DRAW, draw),
             terms=estimate.terms,
             progress=progress,
         )
         estimate = replace(estimate, error=error)
     return SampleRisk(
-        keys=tuple(column.name for column in columns), weighted=weighted, estimate=estimate
+        keys=tuple(column.name for column in columns),
+        expected=math.fsum(risks.risks[sampled]),
+        estimate=estimate,
     )
 
 
@@ -140,7 +178,7 @@ def sample_risk_table(risk: SampleRisk) -> FactTable:
         ),
         (
             str(sentence("release_special.sample.expected")),
-            round(risk.weighted.expected, 1),
+            round(risk.expected, 1),
             None,
             None,
         ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -33,15 +34,18 @@ class Change:
     Attributes:
         key: The key.
         level: The coarser level; empty where the key is left out.
+        setting: How a design says so; empty where it would say nothing.
     """
 
     key: Text
     level: Text = Text()
+    setting: str = ""
 
     def words(self, language: str) -> str:
         """The change in words, as a part of a sentence."""
         manner = "coarser" if self.level.by_language else "without"
-        return speak(f"release.change.{manner}", language, key=self.key, level=self.level)
+        words = speak(f"release.change.{manner}", language, key=self.key, level=self.level)
+        return f"{words} ({self.setting})" if self.setting else words
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -74,6 +78,7 @@ def verdicts(
     *,
     fraction: float = 1.0,
     alternatives: Sequence[Alternative] = (),
+    ladder: Sequence[LadderRow] = (),
 ) -> tuple[MeasureVerdict, ...]:
     """Every measure that has a meaning for the file, against what is accepted.
 
@@ -84,8 +89,9 @@ def verdicts(
         population: Persons and households of the census.
         fraction: The share of the census that is sampled: another one changes all measures.
         alternatives: The same step with other keys, of which the best is told where one fails.
+        ladder: All steps: fewer keys that are known may pass.
     """
-    judged = _Judge(acceptance, population, fraction, alternatives)
+    judged = _Judge(acceptance, population, fraction, alternatives, ladder)
     return tuple(judged.verdicts(row, composition))
 
 
@@ -96,7 +102,7 @@ def until_accepted(
 
     Those behind it change more keys, and nobody would choose them.
     """
-    judge = _Judge(acceptance, population, 1.0, ())
+    judge = _Judge(acceptance, population, 1.0, (), ())
     for alternative in alternatives:
         yield alternative
         measured = judge.verdicts(alternative.row, None)
@@ -111,9 +117,10 @@ class _Judge:
         population: Mapping[Entity, int],
         fraction: float,
         alternatives: Sequence[Alternative],
+        ladder: Sequence[LadderRow],
     ) -> None:
         self._acceptance, self._population = acceptance, population
-        self._fraction, self._alternatives = fraction, alternatives
+        self._fraction, self._alternatives, self._ladder = fraction, alternatives, ladder
 
     def verdicts(
         self, row: LadderRow | None, composition: CompositionRisk | None
@@ -121,7 +128,11 @@ class _Judge:
         for name, (entity, number) in _NUMBERS.items():
             value = None if row is None else self._share(number(row), entity)
             if value is not None:
-                change = self._change(name, value, entity, number)
+                bound = value
+                if name == "expected_matches" and row is not None:
+                    # Fewer records are more often alone: only all matches fall with the sample.
+                    bound = self._share(row.global_risk, entity) or value
+                change = self._change(name, value, entity, number, bound)
                 yield self._verdict(name, value, change)
         if composition is not None:
             value = self._share(composition.population_uniques, Entity.HOUSEHOLD)
@@ -129,7 +140,9 @@ class _Judge:
                 change = None
                 if value > self._acceptance.composition_uniques and composition.known:
                     coarser = sentence("release.change.composition", key=composition.known[0])
-                    change = self._with_sample("composition_uniques", value, coarser)
+                    change = self._with_sample(
+                        "composition_uniques", value, Entity.HOUSEHOLD, coarser
+                    )
                 yield self._verdict("composition_uniques", value, change)
 
     def _verdict(self, name: str, value: float, change: Sentence | None) -> MeasureVerdict:
@@ -146,6 +159,7 @@ class _Judge:
         value: float,
         entity: Entity,
         number: Callable[[LadderRow], float | None],
+        bound: float,
     ) -> Sentence | None:
         """The smallest change that makes a measure pass; else the one that helps most."""
         accepted: float = getattr(self._acceptance, name)
@@ -156,10 +170,10 @@ class _Judge:
             return self._share(number(alternative.row), entity) or 0.0
 
         passing = [each for each in self._alternatives if share(each) <= accepted]
-        # Of those that pass, users lose least by few changes, by coarser keys rather than none,
-        # and by the highest risk that is still accepted.
+        # Of those that pass, users lose least by coarser keys rather than none, by few changes, and
+        # by the highest risk that is still accepted.
         if passing:
-            best = min(passing, key=lambda each: (len(each.changes), _left_out(each), -share(each)))
+            best = min(passing, key=lambda each: (_left_out(each), len(each.changes), -share(each)))
         else:
             best = min(self._alternatives, key=share)
         coarser = sentence(
@@ -167,18 +181,46 @@ class _Judge:
             changes=in_every_language(lambda language: _listed(best, language)),
             value=in_every_language(lambda language: share_text(share(best), language, digits=2)),
         )
-        return self._with_sample(name, value, coarser)
+        if not passing or len(best.changes) > 1:
+            coarser = self._with_fewer_keys(accepted, entity, number, coarser)
+        return self._with_sample(name, bound, entity, coarser)
 
-    def _with_sample(self, name: str, value: float, change: Sentence) -> Sentence:
-        """Add that a smaller sample would do, where it would be worth making."""
+    def _with_fewer_keys(
+        self,
+        accepted: float,
+        entity: Entity,
+        number: Callable[[LadderRow], float | None],
+        change: Sentence,
+    ) -> Sentence:
+        """Add up to which step of the ladder the measure passes: it may be as much as is known."""
+        shares = [(row.step, self._share(number(row), entity) or 0.0) for row in self._ladder]
+        passing = [(step, share) for step, share in shares if step > 1 and share <= accepted]
+        if not passing:
+            return change
+        step, share = passing[-1]
+        return sentence(
+            "release.change.known_keys",
+            change=in_every_language(lambda language: in_language(change, language)),
+            n=step,
+            value=in_every_language(lambda language: share_text(share, language, digits=2)),
+        )
+
+    def _with_sample(self, name: str, value: float, entity: Entity, change: Sentence) -> Sentence:
+        """Add that a smaller sample would do, where it would be worth making.
+
+        Who is drawn is chance: the number that is expected stays two standard deviations below
+        what is accepted, so that who follows the advice passes.
+        """
         accepted: float = getattr(self._acceptance, name)
-        smaller = self._fraction * accepted / value
+        size = self._population[entity]
+        expected = (math.sqrt(accepted * size + 1) - 1) ** 2
+        smaller = math.floor(self._fraction * expected / size / value * 10_000) / 10_000
         if smaller < _SMALLEST_SAMPLE:
             return change
         return sentence(
             "release.change.or_sample",
             change=in_every_language(lambda language: in_language(change, language)),
-            sample=in_every_language(lambda language: share_text(smaller, language)),
+            sample=in_every_language(lambda language: share_text(smaller, language, digits=2)),
         )
 
 
