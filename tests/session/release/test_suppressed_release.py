@@ -43,7 +43,8 @@ def plan_of(hamlet: Hamlet, office: Path) -> ReleasePlan:
         store=hamlet.store,
         office=office,
         designs=(Design(name="A", fraction=Fraction(1, 2)),),
-        risk=RiskRules(ladder=("age", "sex")),
+        # The weights of the hamlet look like those of a sample; here it is a census.
+        risk=RiskRules(ladder=("age", "sex"), sampled=Fraction(1)),
         thresholds=Thresholds(persons=0, households=0),
         suppression=Suppression(k=3),
         making=Making(design="A", formats=(MicrodataFormat.CSV,)),
