@@ -39,6 +39,7 @@ PUBLIC = {
     "Crawl",
     "Estimates",
     "FolderAttack",
+    "FreeNames",
     "LevelOfVariable",
     "MenuWalk",
     "OfferedAxis",

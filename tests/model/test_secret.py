@@ -35,14 +35,15 @@ def shown_by(show: Callable[[object], object], holder: object) -> str:
 def test_the_id_and_the_key_of_the_specification() -> None:
     assert SECRET.id == "b7a551f2cc2b4dff"
     assert SECRET.sub_key(Purpose.LOOKUP, 1).hex() == "f36e418740ae2a6b26523bdc600882a0"
+    assert SECRET.sub_key(Purpose.COPY, 1).hex() == "6d60882d0c75e6f93e69d7e6a0ab6cb7"
 
 
 def test_every_purpose_and_version_has_a_key_of_its_own() -> None:
     assert {str(purpose) for purpose in Purpose} == {
-        "lookup", "order", "swap", "pram", "weights", "sample", "impute", "round"
+        "lookup", "order", "swap", "pram", "weights", "sample", "impute", "round", "copy"
     }  # fmt: skip
     keys = {SECRET.sub_key(purpose, version) for purpose in Purpose for version in range(12)}
-    assert len(keys) == 8 * 12
+    assert len(keys) == len(Purpose) * 12
     assert {len(key) for key in keys} == {16}
 
 

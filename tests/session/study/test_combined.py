@@ -49,6 +49,8 @@ CHANGES = {
     "perturbation-weights": "one_in=5 small_strata=accept",
     "systematic-sample": "every=3",
     "drop-records": "where='age >= 80'",
+    "microaggregation": "variables=income",
+    "rank-swap": "variables=income ranks=0.2",
 }
 #: What may follow: without noise of every cell by itself, and with it.
 AFTER = ("small-cell-adjustment", "light-touch", "per-unit-deviations", NOISE)

@@ -76,7 +76,7 @@ def assess(
             out, language=language, progress=stages
         )
     for caution in assessment.notes:
-        output.note(in_language(caution, language))
+        _note(in_language(caution, language), output, language)
     for design in assessment.designs:
         _show(design, output, language)
     if out is not None:
@@ -142,8 +142,8 @@ def make(
             replace=replace,
             language=language,
             progress=stages,
-            before_writing=lambda shortening: output.note(
-                in_language(shortening.message, language)
+            before_writing=lambda shortening: _note(
+                in_language(shortening.message, language), output, language
             ),
         )
     sizes = {table.entity: table.rows for table in made.file.tables}
@@ -157,7 +157,7 @@ def make(
             speak("release.say.made_persons", language, name=made.file.name, persons=persons)
         )
     for note in made.result.notes:
-        output.note(in_language(note, language))
+        _note(in_language(note, language), output, language)
     output.say(speak("release.say.folder", language, folder=str(made.folder)))
     output.say(speak("release.say.office", language, folder=str(made.office)))
     output.say(speak("release.say.not_registered", language))
@@ -304,4 +304,9 @@ def _show(design: DesignResult, output: Output, language: str | None) -> None:
     for refusal in design.refusals:
         output.say(in_language(refusal, language))
     for note in design.notes:
-        output.note(in_language(note, language))
+        # Where notes go elsewhere than answers, nobody sees under which design they stand.
+        _note(f"{design.name}: {in_language(note, language)}", output, language)
+
+
+def _note(text: str, output: Output, language: str | None) -> None:
+    output.note(speak("release.say.note", language, text=text))

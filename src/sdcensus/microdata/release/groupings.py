@@ -196,15 +196,18 @@ def _valid(level: Level) -> list[int]:
     return [at for at, code in enumerate(level.codes) if not code.is_missing]
 
 
-@dataclass(slots=True)
-class _Bundle:
-    """Codes that go together so far."""
+@dataclass(slots=True, repr=False)
+class _Bundle(Confidential):
+    """Codes that go together so far, with how many units they have."""
 
     members: list[int]
     size: int
     name: str = ""
     label: Text = Text()
     kind: GroupKind = GroupKind.CODE
+
+    def __repr__(self) -> str:
+        return "<codes that go together: confidential>"
 
 
 def _proposal(

@@ -33,7 +33,7 @@ from sdcensus.store.owner_only import (
 MANIFEST = "manifest.json"
 #: What the manifest says about itself.
 FORMAT_NAME, FORMAT_VERSION = "sdcensus-publication", 1
-_RUN, _ENTRIES, _COMMIT = "run.json", "finished", "commit.json"
+_RUN, _PLACE, _ENTRIES, _COMMIT = "run.json", "place.json", "finished", "commit.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ class Workplace:
         self.office = office
         self.publication = publication
         self.own = folder_of(office, publication)
-        self.hidden = published.parent / f".{published.name}.part"
+        self.hidden = _hidden(published)
         self.notes = self.own / ".part"
 
     # ------------------------------------------------------------------------------ beginning
@@ -159,6 +159,8 @@ class Workplace:
             ) from None
         for folder in (self.own, self.notes, self.notes / _ENTRIES):
             make_owner_only_folder(folder)
+        place = {"published": str(self.published.absolute())}
+        write_owner_only(self.notes / _PLACE, _bytes(place))
         write_owner_only(self.notes / _RUN, _bytes(identity))
         return self._resumed(usable)
 
@@ -250,7 +252,8 @@ class Workplace:
         for path in (self.hidden, *self.hidden.rglob("*")):
             keep_writing_to_owner(path)
         moves = [list(move) for move in office_files.items()]
-        write_owner_only(self.notes / _COMMIT, _bytes({"office": moves}))
+        content = {"published": str(self.published.absolute()), "office": moves}
+        write_owner_only(self.notes / _COMMIT, _bytes(content))
         self.complete()
 
     @property
@@ -263,13 +266,16 @@ class Workplace:
         begun = _read(self.notes / _COMMIT)
         if begun is None:
             return False
-        before = self.published.parent / f".{self.published.name}.before"
+        # The run that was killed may have been for another folder than this one.
+        published = Path(begun.get("published", self.published))
+        hidden = _hidden(published)
+        before = published.parent / f".{published.name}.before"
         try:
-            if self.hidden.exists():
-                if self.published.exists():
+            if hidden.exists():
+                if published.exists():
                     _remove(before)
-                    self.published.replace(before)
-                self.hidden.replace(self.published)
+                    published.replace(before)
+                hidden.replace(published)
             for own, name in begun["office"]:
                 if (self.notes / own).exists():
                     (self.notes / own).replace(self.office / name)
@@ -277,7 +283,7 @@ class Workplace:
         except OSError as error:
             reason = error.strerror or type(error).__name__
             raise OutputError(
-                f"{self.published} cannot be put into its place: {reason}. Close programs that"
+                f"{published} cannot be put into its place: {reason}. Close programs that"
                 " have its files open and run the same command again; nothing is lost."
             ) from None
         self.forget()
@@ -285,8 +291,11 @@ class Workplace:
 
     def forget(self) -> None:
         """Remove what a run has left, its mark that it is being completed last."""
+        begun = _read_if_whole(self.notes / _PLACE) or {}
         try:
             _remove(self.hidden)
+            if "published" in begun:
+                _remove(_hidden(Path(begun["published"])))
             for path in sorted(self.notes.glob("*")) if self.notes.is_dir() else ():
                 if path.name != _COMMIT:
                     _remove(path)
@@ -299,6 +308,11 @@ class Workplace:
         with suppress(OSError):
             self.notes.rmdir()
             self.own.rmdir()  # only if nothing was ever kept there
+
+
+def _hidden(published: Path) -> Path:
+    """Where a folder is made before anybody can see it."""
+    return published.parent / f".{published.name}.part"
 
 
 def read_json(path: Path) -> dict[str, Any]:

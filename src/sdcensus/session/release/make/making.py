@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,7 +45,7 @@ from sdcensus.session.release.make.checking import (
     manifest_tables,
 )
 from sdcensus.session.release.make.papers import with_harmonised, write_file
-from sdcensus.session.release.make.registering import ENTRY_FILE, entry_text
+from sdcensus.session.release.make.registering import entry_name, entry_text
 from sdcensus.session.release.make.shown import write_shown
 from sdcensus.session.release.make.steps import what_was_done
 from sdcensus.session.release.opened import OpenRelease
@@ -139,9 +140,12 @@ def made(
             names.append(PLAN_COPY)
             write_owner_only(workplace.notes / PLAN_COPY, plan_text.encode())
             workplace.commit({name: f"{workplace.own.name}/{name}" for name in names})
-        except BaseException:
+        except BaseException as error:
             if not workplace.is_being_completed:
                 workplace.forget()
+            if isinstance(error, OSError) and _is_own(error, workplace):
+                reason = error.strerror or type(error).__name__
+                raise OutputError(f"{out} cannot be written: {reason}.") from None
             raise
     return MadeFile(
         folder=out,
@@ -156,6 +160,12 @@ def file_of(opened: OpenRelease, told: DesignedRecords, copy: str = "") -> Relea
     """The file that readers get: shuffled, renumbered, with international codes if asked for."""
     file = published(told.records, opened.plan, opened.draws(Purpose.COPY), copy)
     return with_harmonised(file, told.design, opened.plan)
+
+
+def _is_own(error: OSError, workplace: Workplace) -> bool:
+    """Whether an error is about what is being written, and not about what was read."""
+    path = Path(os.fsdecode(error.filename)) if error.filename else workplace.hidden
+    return any(path.is_relative_to(folder) for folder in (workplace.hidden, workplace.own))
 
 
 def _check_place(opened: OpenRelease, workplace: Workplace, *, replace: bool) -> None:
@@ -270,9 +280,23 @@ def _write_office(
         write_office_file(office_file, notes)
         names.append(office_file.name)
     shown = write_shown(assessed.together.shown, opened.store, notes)
-    entry = _entry(opened, assessed, file, shown, accepted, workplace)
-    write_owner_only(notes / ENTRY_FILE, entry_text({**entry, "extract": extract}))
-    return [*names, shown, ENTRY_FILE]
+    written = _written(workplace.hidden)
+    # By the digest of the file, beside those of other designs of the same document: each file that
+    # was made can be registered, whichever was made last.
+    name = entry_name(written)
+    entry = {
+        **_entry(opened, assessed, file, shown, accepted),
+        "files": written,
+        "extract": extract,
+        "done": json.loads(contents[DONE_JSON]),
+    }
+    write_owner_only(notes / name, entry_text(entry))
+    return [*names, shown, name]
+
+
+def _written(folder: Path) -> list[tuple[str, str]]:
+    lines = read_json(folder / MANIFEST)["files"]
+    return sorted((str(line["name"]), str(line["sha256"])) for line in lines)
 
 
 def _entry(
@@ -281,11 +305,9 @@ def _entry(
     file: ReleaseFile,
     shown: str,
     accepted: AcceptedRisk | None,
-    workplace: Workplace,
 ) -> dict[str, object]:
     """What the register will say about the file."""
     records = assessed.told.records
-    written = read_json(workplace.hidden / MANIFEST)["files"]
     return {
         "name": file.name,
         "title": file.title.show(),
@@ -300,6 +322,5 @@ def _entry(
         "shown": shown,
         "beside": list(assessed.together.beside),
         "content": content_digest(file),
-        "files": [[line["name"], line["sha256"]] for line in written],
         "reason": "" if accepted is None else f"{accepted.name}: {accepted.reason}",
     }

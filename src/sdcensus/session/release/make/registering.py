@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from sdcensus.errors import InputError, Refused
 from sdcensus.model.release.licence import LicenceClass
@@ -14,8 +17,8 @@ from sdcensus.session.publish.workplace import folder_of, read_json, taken
 from sdcensus.session.release.make.checking import check_folder, read_manifest
 from sdcensus.store.registered_files import read_registered, write_registered
 
-#: What the office notes about a file when it is made, for its register.
-ENTRY_FILE = "entry.json"
+#: What the office notes about each file that it makes, for its register.
+_ENTRIES = "entry-*.json"
 
 
 def office_folder(office: Path, name: str) -> Path:
@@ -50,31 +53,65 @@ def register_file(
     if len(who) < 2:
         raise Refused("Two people decide that a file goes out: --name NAME --name NAME.")
     check_second_person(who[1], who[:1])
+    day = day_or_today(date)
     check = check_folder(root)
     if not check.sound:
         raise Refused(f"{root} is not as it was made. {check.problems[0]}")
     manifest = read_manifest(root)
     own = office_folder(shared, str(manifest["release"]))
-    entry = read_json(own / ENTRY_FILE) if (own / ENTRY_FILE).is_file() else {}
-    if not entry:
+    files = tuple(sorted((str(file["name"]), str(file["sha256"])) for file in manifest["files"]))
+    if not (own.is_dir() and any(own.glob(_ENTRIES))):
         raise InputError(
             f"{shared} knows nothing of the file {manifest['release']!r}. Name the office folder of"
-            " the release document: --office FOLDER."
+            f" the release document, --office FOLDER, or make the file again: {_again(root)}"
         )
-    files = tuple(sorted((str(file["name"]), str(file["sha256"])) for file in manifest["files"]))
-    if sorted(map(tuple, entry["files"])) != sorted(files):
+    path = own / entry_name(files)
+    entry = read_json(path)
+    if not entry:
         raise Refused(
-            f"{root} is not the file {manifest['release']!r} that was made last. Make it again, or"
-            " name the folder that was made last."
+            f"{root} is not a file {manifest['release']!r} that was made with {shared}. Name its"
+            f" own office folder, --office FOLDER, or make it again: {_again(root)}"
         )
+    try:
+        event, beside = _event(entry, root, own, files, who, day)
+    except (LookupError, TypeError, ValueError):
+        raise InputError(
+            f"{path} is damaged or of another sdcensus. Make the file again: {_again(root)}"
+        ) from None
+    with taken(shared):
+        events = read_registered(shared)
+        if any(each.shown == event.shown and each.files == event.files for each in events):
+            raise Refused(f"{event.name} is registered already, as it is.")
+        _check_since(events, event, beside, root)
+        write_registered(shared, (*events, event))
+    return files_out((*events, event))
+
+
+def _again(root: Path) -> str:
+    return f"sdcensus release make DOCUMENT --out {root} --replace."
+
+
+def _event(
+    entry: Mapping[str, Any],
+    root: Path,
+    own: Path,
+    files: tuple[tuple[str, str], ...],
+    names: tuple[str, ...],
+    date: str,
+) -> tuple[RegisteredFile, tuple[str, ...]]:
+    """What the register says about a file, and beside which others it was measured.
+
+    Raises:
+        LookupError, TypeError, ValueError: What the office has noted is not whole.
+    """
     event = RegisteredFile(
         event=FileEvent.REGISTERED,
         name=str(entry["name"]),
         title=str(entry["title"]),
         design=str(entry["design"]),
         licence=LicenceClass(entry["licence"]),
-        date=day_or_today(date),
-        names=who,
+        date=date,
+        names=names,
         census=str(entry["census"]),
         reference_date=str(entry["reference_date"]),
         data_version=str(entry["data_version"]),
@@ -89,13 +126,7 @@ def register_file(
         content=str(entry["content"]),
         place=str(root.absolute()),
     )
-    with taken(shared):
-        events = read_registered(shared)
-        if any(each.shown == event.shown and each.files == event.files for each in events):
-            raise Refused(f"{event.name} is registered already, as it is.")
-        _check_since(events, event, tuple(map(str, entry["beside"])), root)
-        write_registered(shared, (*events, event))
-    return files_out((*events, event))
+    return event, tuple(map(str, entry["beside"]))
 
 
 def _check_since(
@@ -111,13 +142,20 @@ def _check_since(
         for each in files_of(events, event.census, event.reference_date)
         if each.shown not in known
     ]
+    extract = f" --extract {event.extract}" if event.extract else ""
     if since:
         raise Refused(
             f"{', '.join(since)}: registered since {event.name} was made, so nobody knows what they"
             f" give away together. Make {event.name} again, then register it: sdcensus release make"
-            f" DOCUMENT --out {root} --replace. What is out then is measured, and it is refused if"
-            " they give away too much."
+            f" DOCUMENT --design {event.design}{extract} --out {root} --replace. What is out then is"
+            " measured, and it is refused if they give away too much."
         )
+
+
+def entry_name(files: Iterable[tuple[str, str]]) -> str:
+    """The name under which the office keeps its entry of a file, by the digests of its parts."""
+    text = json.dumps(sorted(files), ensure_ascii=False)
+    return f"entry-{hashlib.blake2b(text.encode(), digest_size=8).hexdigest()}.json"
 
 
 def entry_text(entry: dict[str, object]) -> bytes:
