@@ -145,22 +145,26 @@ class Workplace:
                 f" {_listed(differ) or 'its version'} changed since. What is published is as"
                 " it was. Go on with what it was about, or begin anew: --restart."
             )
-        if known is None or restart:
+        anew = known is None or restart
+        if anew:
             self.forget()
+        # Where it is made is noted before it is: whoever comes next removes it, from there.
+        for folder in (self.own, self.notes, self.notes / _ENTRIES):
+            make_owner_only_folder(folder)
+        place = {"published": str(self.published.absolute())}
+        write_owner_only(self.notes / _PLACE, _bytes(place))
         new = [path for path in (self.hidden, *self.hidden.parents) if not path.exists()]
         try:
             self.hidden.mkdir(parents=True, exist_ok=True)
             for folder in new:
                 keep_writing_to_owner(folder)
         except OSError as error:
+            if anew:
+                self.forget()
             raise OutputError(
                 f"{self.published.parent} cannot be written: {error.strerror}. Choose a folder in"
                 " which you may write."
             ) from None
-        for folder in (self.own, self.notes, self.notes / _ENTRIES):
-            make_owner_only_folder(folder)
-        place = {"published": str(self.published.absolute())}
-        write_owner_only(self.notes / _PLACE, _bytes(place))
         write_owner_only(self.notes / _RUN, _bytes(identity))
         return self._resumed(usable)
 

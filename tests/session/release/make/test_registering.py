@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -70,6 +71,44 @@ def test_what_was_registered_is_kept_when_a_file_is_made_anew(made: Path, place:
     assert (place / "office" / entry.folder / entry.shown).is_file()
     both = register_file(place / "years", place / "office", names=NAMES)
     assert len({each.shown for each in both}) == 2
+
+
+def test_each_design_that_was_made_can_be_registered(made: Path, tmp_path: Path) -> None:
+    path = document(tmp_path, YEARS, accepted="1.0", store=made / "census.store")
+    second = '[[design]]\nname = "B"\nhouseholds = "1/20"\n'
+    path.write_text(path.read_text(encoding="utf-8") + second, encoding="utf-8")
+    release = Release(path, secret=SECRET)
+    release.make(tmp_path / "first")
+    release.make(tmp_path / "second", design="B")
+    # The one that was not made last, as what it is; what was done is kept with each of them.
+    (entry,) = release.register(tmp_path / "first", names=NAMES)
+    assert entry.design != "B"
+    kept = sorted((tmp_path / "office" / entry.folder).glob("entry-*.json"))
+    assert [json.loads(each.read_bytes())["done"]["design"] for each in kept].count("B") == 1
+    assert len(kept) == 2
+    # It was not measured beside the first one: the command that is named makes that good.
+    with pytest.raises(Refused, match=r"registered since.*--design B --out .*second --replace"):
+        release.register(tmp_path / "second", names=NAMES)
+    release.make(tmp_path / "second", design="B", replace=True)
+    assert release.register(tmp_path / "second", names=NAMES)[-1].design == "B"
+
+
+@pytest.mark.parametrize("field", ["content", "beside", "licence", "records", ""])
+def test_an_entry_of_another_version_is_told_with_the_remedy(place: Path, field: str) -> None:
+    (path,) = (place / "office").glob("*years*/entry-*.json")
+    entry = json.loads(path.read_bytes())
+    if field:
+        del entry[field]
+    else:
+        entry["records"] = "many"
+    path.write_text(json.dumps(entry), encoding="utf-8")
+    with pytest.raises(InputError, match=r"Make the file again: .*--replace"):
+        register_file(place / "years", place / "office", names=NAMES)
+    # As if an earlier sdcensus had kept one entry for all.
+    path.rename(path.with_name("entry.json"))
+    with pytest.raises(InputError, match=r"make the file again: .*--replace"):
+        register_file(place / "years", place / "office", names=NAMES)
+    assert read_registered(place / "office") == ()
 
 
 def test_files_of_another_census_do_not_stand_in_the_way(made: Path, place: Path) -> None:

@@ -122,8 +122,8 @@ def made(
     check_thresholds(opened.store, resolved, plan.thresholds, progress)
     with workplace.taken():
         workplace.complete()
-        workplace.begin({"file": own.plan.name}, restart=True)
         try:
+            workplace.begin({"file": own.plan.name}, restart=True)
             told = extracted(designed(opened, resolved, progress), plan, extract)
             assessed = assessed_design(own, told, progress=progress)
             _check_accepted(assessed.result, accepted)

@@ -147,8 +147,8 @@ def _check_since(
         raise Refused(
             f"{', '.join(since)}: registered since {event.name} was made, so nobody knows what they"
             f" give away together. Make {event.name} again, then register it: sdcensus release make"
-            f" DOCUMENT --design {event.design}{extract} --out {root} --replace. What is out then is"
-            " measured, and it is refused if they give away too much."
+            f" DOCUMENT --design {event.design}{extract} --out {root} --replace. What is out then"
+            " is measured, and it is refused if they give away too much."
         )
 
 
