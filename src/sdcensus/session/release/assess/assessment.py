@@ -211,12 +211,17 @@ def assessed_design(
         utility=utility.facts,
         further=(*amount_facts(amounts, plan), *records.sample.facts, *others),
         refusals=(*amount_refusals(amounts, plan), *together.refusals),
-        notes=(
-            *_left_aside(records.design),
-            *(note for table in given for note in _given(table)),
-            *together.notes,
-            *records.sample.notes,
-            *records.notes,
+        notes=tuple(
+            # A treatment that is used twice says the same twice.
+            dict.fromkeys(
+                (
+                    *_left_aside(records.design),
+                    *(note for table in given for note in _given(table)),
+                    *together.notes,
+                    *records.sample.notes,
+                    *records.notes,
+                )
+            )
         ),
     )
     return AssessedDesign(told=told, result=result, together=together)
