@@ -21,8 +21,9 @@ from sdcensus.errors import (
 )
 from sdcensus.model.secret import Secret
 from sdcensus.session.publish.approval import verify
+from sdcensus.session.publish.lock import taken
 from sdcensus.session.publish.run import PublishOptions
-from sdcensus.session.publish.workplace import MANIFEST, WrittenFile, taken
+from sdcensus.session.publish.workplace import MANIFEST, WrittenFile
 from sdcensus.store.owner_only import is_owner_only
 from sdcensus.store.secrets import write_secret
 from sdcensus.testing.island import island_units

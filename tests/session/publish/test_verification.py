@@ -11,7 +11,8 @@ import pytest
 
 from sdcensus.errors import InputError, OutputError, Refused, SpecError, StoreError
 from sdcensus.session.publish.approval import Approval, approve, read_approvals, verify
-from sdcensus.session.publish.workplace import MANIFEST, taken
+from sdcensus.session.publish.lock import taken
+from sdcensus.session.publish.workplace import MANIFEST
 from sdcensus.store.owner_only import is_owner_only
 from tests.session.publish.plans import Office, new_office
 

@@ -39,7 +39,7 @@ from sdcensus.session.derive.office_files import (
 )
 from sdcensus.session.derive.questions import EffectQuestions
 from sdcensus.session.derive.step import Step, prepared
-from sdcensus.session.publish.workplace import taken
+from sdcensus.session.publish.lock import taken
 from sdcensus.store.manifest import Manifest
 from sdcensus.store.owner_only import write_owner_only
 from sdcensus.store.writer import StoreWriter, writing

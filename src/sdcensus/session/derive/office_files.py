@@ -24,7 +24,7 @@ from sdcensus.microdata.derived_store import DerivedRecords
 from sdcensus.microdata.method import OfficeFile, PublicPaper
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.text import plain_cell
-from sdcensus.session.publish.workplace import RUNNING
+from sdcensus.session.publish.lock import RUNNING
 from sdcensus.store.manifest import link_column, read_manifest
 from sdcensus.store.owner_only import (
     make_owner_only_folder,

@@ -21,7 +21,8 @@ from sdcensus.model.release.licence import LicenceClass
 from sdcensus.model.release.registered import FileEvent, RegisteredFile
 from sdcensus.model.release.release_file import ReleaseFile
 from sdcensus.session.licence.register import LicenceRegister
-from sdcensus.session.publish.workplace import MANIFEST, WrittenFile, read_json, taken
+from sdcensus.session.publish.lock import taken
+from sdcensus.session.publish.workplace import MANIFEST, WrittenFile, read_json
 from sdcensus.session.release.designed import DesignedRecords, designed
 from sdcensus.session.release.extract import extracted
 from sdcensus.session.release.make.checking import check_made

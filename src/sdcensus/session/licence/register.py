@@ -39,7 +39,7 @@ from sdcensus.session.licence.rules import (
     known_licence,
 )
 from sdcensus.session.office.people import check_second_person, iso_day, shown_name
-from sdcensus.session.publish.workplace import taken
+from sdcensus.session.publish.lock import taken
 from sdcensus.store.licences import read_licences, write_licences
 
 #: How long a licence holds where nothing is said, in days.

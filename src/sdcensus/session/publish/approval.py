@@ -17,6 +17,7 @@ from sdcensus.model.published.provenance import line_text
 from sdcensus.session.gate.gate import AcceptedRisk
 from sdcensus.session.guard.run import read_lock
 from sdcensus.session.office.people import check_second_person, iso_day, shown_name
+from sdcensus.session.publish.lock import taken
 from sdcensus.session.publish.workplace import (
     ACCEPTED_RISK,
     APPROVALS,
@@ -27,7 +28,6 @@ from sdcensus.session.publish.workplace import (
     WrittenFile,
     folder_of,
     read_json,
-    taken,
 )
 from sdcensus.store.owner_only import write_owner_only
 

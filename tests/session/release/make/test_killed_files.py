@@ -269,7 +269,7 @@ def test_of_two_at_the_same_time_one_is_told(hamlet: Hamlet, tmp_path: Path) -> 
     assert len(refusals) == 2
     assert check_folder(tmp_path / "out").sound
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["office", "out", "release.toml"]
-    # What it was told to do works: the other one is made afterwards, and takes nothing from the first.
+    # What it was told to do works: the other is made afterwards, and takes nothing from it.
     release.make(tmp_path / "second", design="B", **ACCEPTED)
     (first,) = register_file(tmp_path / "out", tmp_path / "office", names=("Ana", "Ben"))
     assert (first.name, first.design) == (file.file.name, "A")

@@ -130,4 +130,4 @@ def test_only_the_file_that_was_made_is_registered_in_its_own_office(place: Path
     assert isinstance(wrong.exception, InputError)
     right = runner.invoke(app, arguments)
     assert right.exit_code == 0
-    assert "1 files are out" in right.output
+    assert "Files that are out: 1." in right.output

@@ -13,7 +13,8 @@ from sdcensus.model.release.licence import LicenceClass
 from sdcensus.model.release.registered import FileEvent, RegisteredFile, files_of, files_out
 from sdcensus.session.licence.register import day_or_today
 from sdcensus.session.office.people import check_second_person, shown_name
-from sdcensus.session.publish.workplace import folder_of, read_json, taken
+from sdcensus.session.publish.lock import taken
+from sdcensus.session.publish.workplace import folder_of, read_json
 from sdcensus.session.release.make.checking import check_folder, read_manifest
 from sdcensus.store.registered_files import read_registered, write_registered
 
