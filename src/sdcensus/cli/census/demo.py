@@ -293,14 +293,12 @@ def serve_command(made: Demonstration, called: str = "sdcensus") -> str:
 
 def next_commands(made: Demonstration, called: str = "sdcensus") -> list[str]:
     """Commands that work with what was made."""
-    from sdcensus.demo import RESEARCHERS_FOLDER
-
     store, schema, secret = (typed(path) for path in (made.store, made.schema, made.secret))
     table = typed(made.folder / "ages.csv")
     again = typed(made.folder / "again.store")
     published = typed(made.folder / "sexes.xlsx")
     plan, eu_plan = typed(made.plan), typed(made.plan.with_name("eu-plan.toml"))
-    researchers = made.folder / RESEARCHERS_FOLDER
+    researchers = made.folder / "researchers"
     protect = f"{called} protect {store} --by ed@parish,sex --method cell-key --secret {secret}"
     return [
         f"{called} describe {store}",
