@@ -240,7 +240,10 @@ def test_a_full_disk_is_told_and_leaves_what_was_there(
     for allowed in (700, 9000):
         arguments = [str(path), str(tmp_path / "out"), str(hamlet.secret), str(allowed)]
         done = subprocess.run(
-            [sys.executable, "-c", FULL, *arguments], capture_output=True, text=True, check=False
+            [sys.executable, "-B", "-c", FULL, *arguments],
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert done.returncode == OutputError.exit_code, done.stderr
         assert done.stderr.startswith("error: ")
