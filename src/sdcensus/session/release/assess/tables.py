@@ -38,6 +38,7 @@ from sdcensus.risk.records.with_tables import (
     told_places,
 )
 from sdcensus.session.guard.run import REGISTRY_FOLDER, read_lock
+from sdcensus.session.release.assess.same_records import SameRecords
 from sdcensus.session.release.assess.told_units import ToldUnits
 from sdcensus.store.census_store import CensusStore, all_rows_of
 from sdcensus.store.registry import Registry, RegistryEntry
@@ -63,7 +64,8 @@ class WithTables(Confidential):
     Attributes:
         facts: As tables.
         notes: What the office should know.
-        lines: From which lines of records the tables were made.
+        lines: From which lines of records the tables were made that count other records, or the
+            same ones otherwise, than the file has them.
     """
 
     facts: tuple[FactTable, ...] = ()
@@ -118,8 +120,15 @@ def with_tables(
     registry = Registry.open(office / REGISTRY_FOLDER)
     series = read_lock(office).series_of(store.schema.census)
     out = [entry for entry in registry.latest() if entry.series in ("", series)]
-    lines = tuple(dict.fromkeys(_line(entry) for entry in out))
     own = lineage_text(store.manifest.lineage)
+    same = SameRecords(store, records.store)
+    lines = tuple(
+        dict.fromkeys(
+            _line(entry)
+            for entry in out
+            if _line(entry) != own or not same.counts_alike(entry.spec)
+        )
+    )
     entries = [entry for entry in out if _line(entry) == own and _is_usable(entry, store, records)]
     if not entries:
         return WithTables(lines=lines)
