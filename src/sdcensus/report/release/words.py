@@ -85,12 +85,12 @@ def note_lines(assessment: ReleaseAssessment, language: str | None) -> Iterator[
         [in_language(note, language) for note in design.notes] for design in assessment.designs
     ]
     first = spoken[0] if spoken else []
-    shared = [note for note in dict.fromkeys(first) if all(note in own for own in spoken)]
+    shared = [words for words in dict.fromkeys(first) if all(words in own for own in spoken)]
     yield from shared
     for design, own in zip(assessment.designs, spoken, strict=True):
-        for note in dict.fromkeys(own):
-            if note not in shared:
-                yield f"{say('design', language, name=design.name)}: {note}"
+        for words in dict.fromkeys(own):
+            if words not in shared:
+                yield f"{say('design', language, name=design.name)}: {words}"
 
 
 def _nearest(assessment: ReleaseAssessment, design: DesignResult, language: str | None) -> str:
