@@ -205,13 +205,3 @@ def test_what_tables_give_away_never_reaches_the_file(place: Path) -> None:
     ]
     assert public[0] == public[1]
     assert (made.office / "design-1-together-areas.csv").is_file()
-
-
-def test_a_table_that_shows_nothing_of_what_was_changed_is_the_same_from_both_lines(
-    place: Path,
-) -> None:
-    publish(place, ["area", "tenure"], 2, of="households")
-    assert held(place, SMALL, PRAM).refusals == ()
-    publish(place, ["area", "sex"], 2)
-    refusals = held(place, SMALL, PRAM).refusals
-    assert [refusal.words for refusal in refusals] == ["release.together.other_tables"]

@@ -14,6 +14,7 @@ from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.release.file_variable import FileVariable
 from sdcensus.model.release.plan import MissingValues, RiskRules
 from sdcensus.model.release.recoding import coarser_of
+from sdcensus.model.schema.roles import IndicatorRole, recognised
 from sdcensus.model.schema.variable import Entity, Level, Role
 from sdcensus.model.text import Text
 from sdcensus.report.release.results import LadderRow
@@ -47,6 +48,10 @@ class Ladders:
         self._sampled: Mask = records.sample.taken(Entity.PERSON, store.rows(Entity.PERSON))
         self._measure = StepMeasure(self._sampled, self._households, rules.k)
         self._share = share
+        schema = store.schema
+        roles = (recognised(schema.variables, role) for role in IndicatorRole)
+        self._indispensable = {each.name for each in roles if each is not None}
+        self._indispensable |= {name for _, name in schema.roles}
 
     def __repr__(self) -> str:
         return "<Ladders: confidential>"
@@ -129,8 +134,10 @@ class Ladders:
                 setting = f'keep = ["{variable.source.name}@{level.name}"]'
             change = Change(name, label, setting)
             yield change, _told_coarser(self._columns[place], variable, level)
-        area = variable.source.role is Role.GEOGRAPHY
-        yield Change(name, setting="" if area else f'drop = ["{variable.source.name}"]'), None
+        # No user wants a file of persons without age or sex.
+        if variable.source.name not in self._indispensable:
+            area = variable.source.role is Role.GEOGRAPHY
+            yield Change(name, setting="" if area else f'drop = ["{variable.source.name}"]'), None
 
     def _row(self, keys: Combinations, number: int) -> LadderRow:
         return replace(_row(self._measure.step(keys, ()), Text()), step=number)
