@@ -135,6 +135,7 @@ TWO_BANDS = {"design": [{**BANDS["design"][0], "name": name} for name in "AB"]}
 SWAP = {"share": 0.3}
 SENSITIVE = {"risk": {"ladder": ["age", "sex"], "sampled": 1, "sensitive": ["married"]}}
 KNOWN = {"keys": ["age", "sex"], "disagreeing": 0}
+SIX_KEYS = ["age", "sex", "tenure", "married", "only", "faith"]
 PRAM = {"method": "pram variables=married"}
 MODEL = {"name": "m", "formula": "married == 1 ~ age"}
 LARGE = {"treatment": "perturb-ages"}
@@ -236,7 +237,10 @@ CASES: dict[str, Case] = {
     "intruder.moves": Case(
         (LOW, 0.9), beside=KEPT_AREA, first={**KNOWN, "keys": ["age", "sex", "ed"], "years": 1}
     ),
-    "intruder.disagreeing": Case((0, 1), first={"keys": ["age", "sex", "tenure"], "coverage": 0.2}),
+    "intruder.disagreeing": Case(
+        (0, 1),
+        first={"keys": SIX_KEYS, "external_error": 0.2, "coverage": 0.1},
+    ),
     "intruder.designs": Case((["A"], ["B"]), beside=TWO, first=KNOWN),
     "model.name": Case(("one", "two"), first={"formula": MODEL["formula"]}),
     "model.formula": Case((MODEL["formula"], "married == 1 ~ sex"), first={"name": "m"}),

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import re
 import tomllib
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from sdcensus.documents.release.preset_files import presets
 from sdcensus.documents.toml.text import toml
 from sdcensus.model.quantities import share_text
 from sdcensus.report.release.results import DesignResult
+from sdcensus.session.release.presets import write_preset
 from sdcensus.session.release.release import Release
 from sdcensus.testing.island import SECRET
-from tests.hamlet import Hamlet, write_hamlet
+from tests.hamlet import SCHEMA, Hamlet, write_hamlet
 
 ACCEPTED = {
     "expected_matches": 1.0,
@@ -105,3 +108,21 @@ def test_advice_that_is_followed_gives_what_it_promises(hamlet: Hamlet, case: st
     verdict = next(each for each in result.verdicts if each.measure == "population_uniques")
     assert share_text(verdict.value, digits=2) == promised[1], advice
     assert verdict.passes == ("which passes" in advice), advice
+
+
+def test_presets_are_documents_that_work_beside_a_store(hamlet: Hamlet) -> None:
+    for name in presets():
+        path = hamlet.folder / f"{name}.toml"
+        write_preset(name, path)
+        assert Release(path, secret=SECRET).assess().designs
+
+
+def test_areas_that_persons_have_themselves_can_be_kept(tmp_path: Path) -> None:
+    schema = SCHEMA.replace('[variable.ed]\nfile = "household"', '[variable.ed]\nfile = "person"')
+    place = write_hamlet(tmp_path, schema=schema)
+    place.load()
+    alone = []
+    for keep in ([], ["ed"]):
+        result = assessed(place, {"name": "A", "households": 1, "keep": keep}, 1.0, KEYS)
+        alone.append(result.composition.population_uniques)
+    assert alone[0] < alone[1]
