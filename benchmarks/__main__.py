@@ -122,7 +122,9 @@ def main() -> None:
     parser.add_argument("--only", help="one section; the others of RESULTS.md stay as they are")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
-        known = sections(arguments.folder or Path(scratch), small=arguments.small)
+        folder = arguments.folder or Path(scratch)
+        folder.mkdir(parents=True, exist_ok=True)
+        known = sections(folder, small=arguments.small)
         if arguments.only is not None and arguments.only not in known:
             parser.error(f"--only is one of {', '.join(known)}")
         chosen = [arguments.only] if arguments.only else list(known)

@@ -90,7 +90,11 @@ DESIGNS: dict[str, tuple[dict[str, Any], float, list[str]]] = {
         0.0,
         ["ed@parish", *KEYS[1:], "only"],
     ),
-    "a key that has to go": ({"top_code": {"age": 2}}, 0.0, ["age", "sex", "only"]),
+    "a key that has to go": (
+        {"recode": {"income": "bracket"}},
+        0.0,
+        ["sex", "income", "only", "tenure"],
+    ),
     "an amount": ({}, 0.0, ["sex", "income", "only", "tenure"]),
 }
 

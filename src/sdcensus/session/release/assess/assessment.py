@@ -211,15 +211,19 @@ def assessed_design(
         utility=utility.facts,
         further=(*amount_facts(amounts, plan), *records.sample.facts, *others),
         refusals=(*amount_refusals(amounts, plan), *together.refusals),
-        notes=(
-            *_left_aside(records.design),
-            *(note for table in given for note in _given(table)),
-            *together.notes,
-            *records.sample.notes,
-            *records.notes,
-        ),
+        notes=tuple(dict.fromkeys(_notes(records, given, together))),
     )
     return AssessedDesign(told=told, result=result, together=together)
+
+
+def _notes(
+    records: FileRecords, given: Sequence[FactTable], together: Cumulation
+) -> Iterator[Sentence]:
+    """What the office should know; a treatment that is used twice says the same twice."""
+    yield from _left_aside(records.design)
+    for table in given:
+        yield from _given(table)
+    yield from (*together.notes, *records.sample.notes, *records.notes)
 
 
 def _given(table: FactTable) -> Iterator[Sentence]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from sdcensus.errors import Sentence
+from sdcensus.microdata.continuous.microaggregation import Microaggregation
+from sdcensus.microdata.continuous.rank_swap import RankSwap
 from sdcensus.microdata.method import Fact, FactTable
 from sdcensus.microdata.release.records import FileRecords
 from sdcensus.model.confidential import Confidential
@@ -24,6 +26,10 @@ from sdcensus.store.registered_files import read_registered
 
 #: Leaving records out changes nothing about those that stay: a sample leaves out most of them.
 LEAVES_OUT = "drop-records"
+
+
+#: Methods that change amounts and the classes of amounts, and nothing else.
+CHANGES_AMOUNTS = (Microaggregation.name, RankSwap.name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -84,7 +90,7 @@ def cumulation(
         if same_line and entry.data_version != records.store.manifest.data_version:
             notes.append(sentence("release.together.other_version", name=entry.name))
     tables = with_tables(plan.office, store, records, progress)
-    refusals += _other_lines(line_of(records.store), out, tables)
+    refusals += _other_lines(records.store, out, tables)
     union = None
     if earlier:
         progress("adding up what is out", 0.0)
@@ -140,22 +146,30 @@ def _exceeded(union: UnionRisk) -> Sentence:
 
 
 def _other_lines(
-    line: str, out: Sequence[RegisteredFile], tables: WithTables
+    store: CensusStore, out: Sequence[RegisteredFile], tables: WithTables
 ) -> Iterator[Sentence]:
     """Several lines of records: what differs between them tells what was changed, and for whom."""
     for entry in out:
-        if entry.lineage != line:
+        if entry.lineage != line_of(store):
             yield sentence(
                 "release.together.other_line", name=entry.name, line=line_text(entry.lineage)
             )
+    # Tables that count by no amount are the same before and after amounts were changed.
+    line = line_of(store) if tables.by_amounts else line_of(store, besides=CHANGES_AMOUNTS)
     for other in tables.lines:
         if other != line:
             yield sentence("release.together.other_tables", line=line_text(other))
 
 
-def line_of(store: CensusStore) -> str:
-    """How the records of a store were derived; empty for those that were counted."""
-    return lineage_text([step for step in store.manifest.lineage if step.method != LEAVES_OUT])
+def line_of(store: CensusStore, besides: Collection[str] = ()) -> str:
+    """How the records of a store were derived; empty for those that were counted.
+
+    Args:
+        store: The store.
+        besides: Methods that make no difference here, besides leaving records out.
+    """
+    steps = store.manifest.lineage
+    return lineage_text([step for step in steps if step.method not in (LEAVES_OUT, *besides)])
 
 
 def _union_facts(union: UnionRisk | None, size: int) -> tuple[FactTable, ...]:

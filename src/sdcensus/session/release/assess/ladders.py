@@ -14,6 +14,7 @@ from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.release.file_variable import FileVariable
 from sdcensus.model.release.plan import MissingValues, RiskRules
 from sdcensus.model.release.recoding import coarser_of
+from sdcensus.model.schema.roles import IndicatorRole, recognised
 from sdcensus.model.schema.variable import Entity, Level
 from sdcensus.model.text import Text
 from sdcensus.report.release.results import LadderRow
@@ -49,6 +50,10 @@ class Ladders:
         self._sampled: Mask = records.sample.taken(Entity.PERSON, store.rows(Entity.PERSON))
         self._measure = StepMeasure(self._sampled, self._households, rules.k)
         self._share = share
+        schema = store.schema
+        roles = (recognised(schema.variables, role) for role in IndicatorRole)
+        self._indispensable = {each.name for each in roles if each is not None}
+        self._indispensable |= {name for _, name in schema.roles}
 
     def __repr__(self) -> str:
         return "<Ladders: confidential>"
@@ -130,7 +135,9 @@ class Ladders:
             if advice is not None:
                 column = _told_coarser(self._columns[place], variable, level)
                 yield Change(name, label, advice), column
-        yield Change(name, advice=advice_left_out(self._design, variable)), None
+        # No user wants a file of persons without age or sex.
+        if variable.source.name not in self._indispensable:
+            yield Change(name, advice=advice_left_out(self._design, variable)), None
 
     def _row(self, keys: Combinations, number: int) -> LadderRow:
         return replace(_row(self._measure.step(keys, ()), Text()), step=number)

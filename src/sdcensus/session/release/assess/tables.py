@@ -64,11 +64,13 @@ class WithTables(Confidential):
         facts: As tables.
         notes: What the office should know.
         lines: From which lines of records the tables were made.
+        by_amounts: Whether one of them counts by the classes of an amount.
     """
 
     facts: tuple[FactTable, ...] = ()
     notes: tuple[Sentence, ...] = ()
     lines: tuple[str, ...] = ()
+    by_amounts: bool = False
 
     def __repr__(self) -> str:
         return "<WithTables: confidential>"
@@ -119,10 +121,11 @@ def with_tables(
     series = read_lock(office).series_of(store.schema.census)
     out = [entry for entry in registry.latest() if entry.series in ("", series)]
     lines = tuple(dict.fromkeys(_line(entry) for entry in out))
+    by_amounts = any(_counts_amounts(entry.spec) for entry in out)
     own = lineage_text(store.manifest.lineage)
     entries = [entry for entry in out if _line(entry) == own and _is_usable(entry, store, records)]
     if not entries:
-        return WithTables(lines=lines)
+        return WithTables(lines=lines, by_amounts=by_amounts)
     tables = _Tables(registry, entries, store, records, progress)
     narrowed = list(tables.narrowed())
     areas = list(tables.hidden_areas())
@@ -141,7 +144,12 @@ def with_tables(
         for each in areas
         if each.right
     ]
-    return WithTables(facts=tuple(facts), notes=tuple(notes), lines=lines)
+    return WithTables(facts=tuple(facts), notes=tuple(notes), lines=lines, by_amounts=by_amounts)
+
+
+def _counts_amounts(spec: TableSpec) -> bool:
+    variables = (*(axis.variable for axis in spec.axes), *spec.universe.variables)
+    return any(variable.continuous for variable in variables)
 
 
 def _line(entry: RegistryEntry) -> str:

@@ -202,7 +202,7 @@ def _check_accepted(result: DesignResult, accepted: AcceptedRisk | None) -> None
     raise Refused(
         " ".join(
             [
-                f"Design {result.name!r} is above what its class of users accepts.",
+                f"Design {result.name!r} is not accepted.",
                 *reasons,
                 *dict.fromkeys(changes),
                 "Change the design, or let somebody accept the risk by name: --accept-risk NAME"
