@@ -78,6 +78,7 @@ def followed(design: dict[str, Any], advice: str) -> dict[str, Any]:
 
 
 KEYS = ["age", "sex", "tenure"]
+PAID = ["sex", "income", "only", "tenure"]
 DESIGNS: dict[str, tuple[dict[str, Any], float, list[str]]] = {
     "a top that the level does not have": ({"top_code": {"age": 75}}, 0.01, KEYS),
     "a top that the level has": ({"top_code": {"age": 80}}, 0.1, [*KEYS, "married", "only"]),
@@ -93,9 +94,9 @@ DESIGNS: dict[str, tuple[dict[str, Any], float, list[str]]] = {
     "a key that has to go": (
         {"recode": {"income": "bracket"}},
         0.0,
-        ["sex", "income", "only", "tenure"],
+        PAID,
     ),
-    "an amount": ({}, 0.0, ["sex", "income", "only", "tenure"]),
+    "an amount": ({}, 0.0, PAID),
 }
 
 

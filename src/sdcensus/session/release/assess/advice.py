@@ -105,7 +105,11 @@ def _candidates(design: FileDesign, key: FileVariable, level: str) -> Iterator[R
     ends = [end for end in ("bottom", "top") if getattr(said, end) is not None]
     for number in range(len(ends) + 1):
         for without in combinations(ends, number):
-            yield replace(base, **dict.fromkeys(without))
+            yield replace(
+                base,
+                bottom=None if "bottom" in without else base.bottom,
+                top=None if "top" in without else base.top,
+            )
 
 
 def _tells(design: FileDesign, key: FileVariable, recode: Recode, level: Level) -> bool:
