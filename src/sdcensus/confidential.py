@@ -15,5 +15,6 @@ if TYPE_CHECKING:
         write_audit as write_audit,
         write_confidential as write_confidential,
     )
+    from sdcensus.session.release.release import Release as Release
 
 __getattr__, __dir__ = offer(__name__)

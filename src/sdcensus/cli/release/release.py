@@ -20,6 +20,7 @@ from sdcensus.cli.shared.options import (
 from sdcensus.cli.shared.run import all_or_nothing
 from sdcensus.model.quantities import number_text, share_text
 from sdcensus.model.sentences import in_language, speak
+from sdcensus.model.spec.headings import joined
 
 if TYPE_CHECKING:
     from sdcensus.report.release.results import DesignResult
@@ -156,7 +157,7 @@ def make(
         output.say(
             speak("release.say.made_persons", language, name=made.file.name, persons=persons)
         )
-    for note in made.result.notes:
+    for note in dict.fromkeys(made.result.notes):
         output.note(in_language(note, language))
     output.say(speak("release.say.folder", language, folder=str(made.folder)))
     output.say(speak("release.say.office", language, folder=str(made.office)))
@@ -288,20 +289,26 @@ def presets(
 
 def _show(design: DesignResult, output: Output, language: str | None) -> None:
     """The verdict about a design, measure by measure."""
+    from sdcensus.report.release.words import advice
+
     key = "accepted" if design.accepted else "refused"
     output.say(f"\n{speak(f'release.say.{key}', language, name=design.name)}", style="bold")
     table = plain_table(header=False)
-    for column in range(4):
-        table.add_column(justify="right" if column in (1, 2) else "left")
+    for column in range(3):
+        table.add_column(justify="right" if column else "left")
     for verdict in design.verdicts:
         table.add_row(
             speak(f"release.measure.{verdict.measure}", language),
             share_text(verdict.value, language, digits=2),
-            f"≤ {share_text(verdict.accepted, language, digits=2)}",
-            "" if verdict.change is None else in_language(verdict.change, language),
+            f"{'≤' if verdict.passes else '>'} {share_text(verdict.accepted, language, digits=2)}",
         )
     output.show(table)
+    for measures, change in advice(design, language):
+        names = [speak(f"release.measure.{measure}", language) for measure in measures]
+        output.say(
+            speak("release.say.advice", language, measures=joined(names, language), change=change)
+        )
     for refusal in design.refusals:
         output.say(in_language(refusal, language))
-    for note in design.notes:
+    for note in dict.fromkeys(design.notes):
         output.note(in_language(note, language))

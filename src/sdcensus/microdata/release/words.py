@@ -88,6 +88,29 @@ def recode_words(variable: FileVariable) -> Text:
     )
 
 
+def short_recode(variable: FileVariable) -> Text:
+    """The same in a cell of a table, without merged categories; empty for nothing."""
+    recode = variable.recode
+    if recode is None:
+        return Text()
+    limits = [] if recode.bottom is None else [f"≤ {recode.bottom}"]
+    limits += [] if recode.top is None else [f"≥ {recode.top}"]
+    numbers = ", ".join([*([recode.intervals] if recode.intervals else []), *limits])
+    level = variable.source.level_label(recode.level) if recode.level else None
+    if not recode.level:
+        return Text.of(dict.fromkeys(LANGUAGES, numbers)) if numbers else Text()
+    return Text.of(
+        {
+            language: ", ".join(filter(None, (_shown(level, recode.level, language), numbers)))
+            for language in LANGUAGES
+        }
+    )
+
+
+def _shown(label: Text | None, name: str, language: str) -> str:
+    return (label.show(language) if label is not None else "") or name
+
+
 def census_texts(schema: Schema) -> tuple[Text, Text]:
     """The names of the census and of the country."""
     info = schema.census

@@ -122,13 +122,20 @@ def _spoken(variable: Variable, leaves: list[Code]) -> Text:
     languages = dict.fromkeys(
         language for code in variable.codes for language, _ in code.label.by_language
     ) or {"en": None}
-    few = leaves
-    between = ", "
-    if len(leaves) > _MOST_CODES:
-        few, between = [leaves[0], leaves[-1]], " … "
+    places = {code.code: place for place, code in enumerate(variable.codes)}
+    runs: list[list[Code]] = []
+    for code in leaves:
+        if runs and places[code.code] == places[runs[-1][-1].code] + 1:
+            runs[-1].append(code)
+        else:
+            runs.append([code])
     return Text.of(
-        {
-            language: between.join(_shown(code).show(language) for code in few)
-            for language in languages
-        }
+        {language: ", ".join(_run(run, language) for run in runs) for language in languages}
     )
+
+
+def _run(codes: list[Code], language: str) -> str:
+    """Codes that follow each other: all of them, or the first and the last of many."""
+    if len(codes) > _MOST_CODES:
+        return f"{_shown(codes[0]).show(language)} … {_shown(codes[-1]).show(language)}"
+    return ", ".join(_shown(code).show(language) for code in codes)

@@ -16,7 +16,7 @@ from sdcensus.report.release import tables
 from sdcensus.report.release.plots import intruder_plot, ladder_plot, missing_plot, sizes_plot
 from sdcensus.report.release.results import DesignResult, ReleaseAssessment
 from sdcensus.report.release.tables import measure_text, say
-from sdcensus.report.release.words import facts_line, lead, size_text, verdict_lines
+from sdcensus.report.release.words import facts_line, lead, note_lines, size_text, verdict_lines
 from sdcensus.report.study.plots import Plot
 
 #: The tables of the study have many columns: on paper they have to stand side by side.
@@ -45,12 +45,7 @@ def assessment_page(
         "decision": [*_decision(assessment, language)],
     }
     titles = {name: say(f"section.{name}", language) for name, blocks in parts.items() if blocks}
-    notes = [in_language(note, language) for note in assessment.notes]
-    notes += [
-        f"{tables.design_name(design, language)}: {in_language(note, language)}"
-        for design in assessment.designs
-        for note in design.notes
-    ]
+    notes = [*note_lines(assessment, language)]
     title = assessment.title.show(language) or assessment.census
     return shell.page(
         say("title", language, title=title),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -18,6 +19,8 @@ _PANEL, _COLUMNS, _MOST_PANELS = 330, 2, 8
 _COLOURS = (STRONG, SERIES[0], SERIES[1], INK, BAD, WEAK)
 _DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 4], [10, 4])
 _MARKS = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
+#: Designs whose last points differ by more are drawn on a scale of logarithms.
+_BENT = 20
 #: Longer names of keys are cut in pictures; tables have them whole.
 _LABEL = 28
 
@@ -68,21 +71,23 @@ def ladder_plot(assessment: ReleaseAssessment, language: str | None) -> Plot | N
     ]
     names = [design_name(design, language) for design in designs]
     most = max(1.0, 1.06 * max(row.population_uniques for each in designs for row in each.ladder))
+    ends_at = [each.ladder[-1].population_uniques for each in designs]
+    bent = max(ends_at) >= _BENT * max(1, min(ends_at)) and len(designs) > 1
     base = alt.Chart(alt.Data(values=values)).encode(x=_keys(order, language))
     legend = alt.Legend(title=None, orient="top", symbolStrokeWidth=2, columns=6)
     lines = base.mark_line(strokeWidth=2, aria=False).encode(
-        y=_uniques(most, language),
+        y=_uniques(most, language, bent=bent),
         color=alt.Color("design:N", sort=names, scale=_scale(names, _COLOURS), legend=legend),
         strokeDash=alt.StrokeDash("design:N", sort=names, scale=_scale(names, _DASHES)),
     )
     points = base.mark_point(aria=False, filled=True, size=52).encode(
-        y=_uniques(most, language),
+        y=_uniques(most, language, bent=bent),
         color=alt.Color("design:N", sort=names, scale=_scale(names, _COLOURS)),
         shape=alt.Shape("design:N", sort=names, scale=_scale(names, _MARKS)),
     )
     chart = alt.layer(lines, points)
     if assessment.persons:
-        percent = _percent_axis(base, most, assessment.persons, language)
+        percent = _percent_axis(base, most, assessment.persons, language, bent=bent)
         chart = alt.layer(chart, percent).resolve_scale(y="independent")
     ends = "; ".join(
         say(
@@ -119,24 +124,50 @@ def _keys(order: Sequence[str], language: str | None, *, title: bool = True) -> 
     return alt.X("key:N", sort=list(order), title=words, axis=axis)
 
 
-def _uniques(most: float, language: str | None, title: str | None = None) -> Any:
+def _uniques(
+    most: float, language: str | None, title: str | None = None, *, bent: bool = False
+) -> Any:
     alt = altair_library()
-    words = say("chart.uniques", language) if title is None else title
-    axis = alt.Axis(labelExpr=_label_expression(",.0f", language), tickMinStep=1, tickCount=5)
-    scale = alt.Scale(domain=[0, most], nice=False)
+    key = "chart.uniques_logarithmic" if bent else "chart.uniques"
+    words = say(key, language) if title is None else title
+    ticks = {"values": _powers(1.0, most)} if bent else {"tickMinStep": 1, "tickCount": 5}
+    axis = alt.Axis(labelExpr=_label_expression(",.0f", language), **ticks)
+    scale = alt.Scale(domain=[0, most], nice=False, **(_bent(1.0) if bent else {}))
     return alt.Y("uniques:Q", title=words or None, axis=axis, scale=scale)
 
 
-def _percent_axis(base: Any, most: float, population: int, language: str | None) -> Any:
+def _bent(unit: float) -> dict[str, Any]:
+    """A scale that has a zero, and tells lines apart of which one is a hundred times the other."""
+    return {"type": "symlog", "constant": unit}
+
+
+def _powers(first: float, most: float) -> list[float]:
+    """Zero and the powers of ten up to the top of an axis."""
+    powers = [0.0]
+    while first <= most:
+        powers.append(first)
+        first *= 10
+    return powers
+
+
+def _percent_axis(
+    base: Any, most: float, population: int, language: str | None, *, bent: bool
+) -> Any:
     """The same heights once more, as shares of the population."""
     alt = altair_library()
     top = 100 * most / population
     digits = 0 if top >= 10 else 1 if top >= 1 else 2 if top >= 0.1 else 4
+    form = f",.{digits}f"
+    ticks: dict[str, Any] = {"tickCount": 5}
+    if bent:
+        # From the power of ten that is next above one person.
+        lowest = math.ceil(math.log10(100 / population))
+        form, ticks = ",.4~f", {"values": _powers(10.0**lowest, top)}
     axis = alt.Axis(
         orient="right",
         grid=False,
-        tickCount=5,
-        labelExpr=f"{_label_expression(f',.{digits}f', language)} + ' %'",
+        labelExpr=f"{_label_expression(form, language)} + ' %'",
+        **ticks,
     )
     percent = f"datum.uniques / {population} * 100"
     return (
@@ -147,7 +178,9 @@ def _percent_axis(base: Any, most: float, population: int, language: str | None)
                 "percent:Q",
                 title=say("chart.percent", language),
                 axis=axis,
-                scale=alt.Scale(domain=[0, top], nice=False),
+                scale=alt.Scale(
+                    domain=[0, top], nice=False, **(_bent(100 / population) if bent else {})
+                ),
             )
         )
     )

@@ -291,10 +291,15 @@ def contributions_table(assessment: ReleaseAssessment, language: str | None) -> 
     return fact_table("contributions", ("design", "key", "share_contribution"), rows)
 
 
+def _score(score: float) -> int | float:
+    """A score: those that are sums of factorials are whole."""
+    return int(score) if float(score).is_integer() else float(score)
+
+
 def scores_table(assessment: ReleaseAssessment) -> FactTable:
     """How many records have which score."""
     rows: list[list[Fact]] = [
-        [design.name, float(lower), None if upper is None else float(upper), records]
+        [design.name, _score(lower), None if upper is None else _score(upper), records]
         for design in assessment.designs
         if design.special is not None
         for lower, upper, records in design.special.scores

@@ -52,23 +52,45 @@ def verdict_lines(
     for refusal in design.refusals:
         yield in_language(refusal, language)
     for verdict in design.failing:
-        words = say(
+        yield say(
             "fails",
             language,
             measure=measure_text(verdict.measure, language, assessment.k),
             value=share_text(verdict.value, language, digits=2),
             accepted=limit_text(verdict.accepted, language),
         )
-        change = ""
-        if verdict.change:
-            change = say("would_change", language, change=in_language(verdict.change, language))
-        yield f"{words} {change}".rstrip()
+    for measures, change in advice(design, language):
+        named = [measure_text(measure, language, assessment.k) for measure in measures]
+        yield say("would_change", language, measures=joined(named, language), change=change)
     if not design.judged:
         yield say("result.why_not_judged", language)
     elif design.accepted:
         yield _nearest(assessment, design, language)
-    for note in design.notes:
+
+
+def advice(design: DesignResult, language: str | None) -> tuple[tuple[tuple[str, ...], str], ...]:
+    """What would change the verdict: each advice once, with the measures that it is for."""
+    measures: dict[str, list[str]] = {}
+    for verdict in design.failing:
+        if verdict.change:
+            measures.setdefault(in_language(verdict.change, language), []).append(verdict.measure)
+    return tuple((tuple(names), change) for change, names in measures.items())
+
+
+def note_lines(assessment: ReleaseAssessment, language: str | None) -> Iterator[str]:
+    """What to know before deciding; what holds for all designs is told once."""
+    for note in assessment.notes:
         yield in_language(note, language)
+    spoken = [
+        [in_language(note, language) for note in design.notes] for design in assessment.designs
+    ]
+    first = spoken[0] if spoken else []
+    shared = [words for words in dict.fromkeys(first) if all(words in own for own in spoken)]
+    yield from shared
+    for design, own in zip(assessment.designs, spoken, strict=True):
+        for words in dict.fromkeys(own):
+            if words not in shared:
+                yield f"{say('design', language, name=design.name)}: {words}"
 
 
 def _nearest(assessment: ReleaseAssessment, design: DesignResult, language: str | None) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from sdcensus.microdata.method import FactTable
 from sdcensus.microdata.release.give_aways import GIVE_AWAYS
 from sdcensus.microdata.release.groupings import small_categories
 from sdcensus.microdata.release.records import FileRecords
-from sdcensus.microdata.release.words import recode_words
+from sdcensus.microdata.release.words import short_recode
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.quantities import share_text
@@ -273,9 +273,9 @@ def _recodes(told: DesignedRecords) -> Iterator[str]:
         if recode is None:
             continue
         merged += bool(recode.groups)
-        words = recode_words(replace(variable, recode=replace(recode, groups=())))
-        if words.by_language:
-            yield f"{variable.name}: {words.show().rstrip('.')}"
+        how = short_recode(variable)
+        if how.by_language:
+            yield sentence("release.recoded", variable=variable_text(variable), how=how)
     if merged:
         yield sentence("release.merged", n=merged)
 

@@ -179,10 +179,15 @@ class _Judge:
             best = min(passing, key=lambda each: (_left_out(each), len(each.changes), -share(each)))
         else:
             best = min(self._alternatives, key=share)
+
+        def helped(language: str) -> str:
+            return share_text(share(best), language, digits=2)
+
+        # What passes has no number here: measures with the same advice say the same.
         coarser = sentence(
             f"release.change.{'passes' if passing else 'helps'}",
             changes=in_every_language(lambda language: _listed(best, language)),
-            value=in_every_language(lambda language: share_text(share(best), language, digits=2)),
+            **({} if passing else {"value": in_every_language(helped)}),
         )
         if not passing or len(best.changes) > 1:
             coarser = self._with_fewer_keys(accepted, entity, number, coarser)
@@ -197,15 +202,13 @@ class _Judge:
     ) -> Sentence:
         """Add up to which step of the ladder the measure passes: it may be as much as is known."""
         shares = [(row.step, self._share(number(row), entity) or 0.0) for row in self._ladder]
-        passing = [(step, share) for step, share in shares if step > 1 and share <= accepted]
+        passing = [step for step, share in shares if step > 1 and share <= accepted]
         if not passing:
             return change
-        step, share = passing[-1]
         return sentence(
             "release.change.known_keys",
             change=in_every_language(lambda language: in_language(change, language)),
-            n=step,
-            value=in_every_language(lambda language: share_text(share, language, digits=2)),
+            n=passing[-1],
         )
 
     def _with_sample(self, name: str, value: float, entity: Entity, change: Sentence) -> Sentence:
