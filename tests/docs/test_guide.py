@@ -44,7 +44,7 @@ FOLDER = {
     "tables.md": "palm-cay",
 }
 #: Pages with a test of their own: in a folder of their own, or with commands that stay.
-OWN_TEST = ("before-counting.md", "first-day.md", "handing-out.md")
+OWN_TEST = ("before-counting.md", "first-day.md", "handing-out.md", "researchers.md")
 #: What their stores are called.
 STORES = {"palm-cay": "palm.store", "vectors": "vectors.store"}
 #: Pages that begin without a secret and without a store.

@@ -221,6 +221,7 @@ class _Reader:
         large = self._section(LargeHouseholdsSection, "large_households")
         if large is not None:
             values |= {"large_above": large.above, "large": large.treatment}
+            values["age_shift"] = large.age_shift
         return values
 
     def _suppression(self) -> Suppression | None:

@@ -252,6 +252,7 @@ class LargeHouseholdsSection(Section):
     treatment: Annotated[LargeHouseholds, one_of(LargeHouseholds, "treatment")] = (
         LargeHouseholds.DRAW_AGAIN
     )
+    age_shift: int = Field(default=2, ge=1)
 
 
 class AcceptanceSection(Section):
@@ -346,6 +347,7 @@ class MakeSection(Section):
     )
     layout: Annotated[Layout, one_of(Layout, "layout")] = Layout.LINKED
     imputation_flags: Names = Field(default_factory=list)
+    members_by: Word = ""
     nonresponse_weight: Word = ""
     weight_classes: int = Field(default=10, ge=1)
     delete: Word | None = None

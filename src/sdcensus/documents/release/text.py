@@ -103,7 +103,8 @@ def _tables(plan: ReleasePlan, folder: Path | None) -> dict[str, dict[str, Any]]
     if plan.institutions:
         tables["institutions"] = {"where": plan.institutions}
     if plan.large_above is not None:
-        tables["large_households"] = {"above": plan.large_above, "treatment": plan.large.value}
+        large = {"above": plan.large_above, "treatment": plan.large.value}
+        tables["large_households"] = {**large, "age_shift": plan.age_shift}
     tables["make"] = making
     tables = {name: table for name, table in tables.items() if table}
     if plan.suppression is not None:

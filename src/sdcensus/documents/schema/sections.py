@@ -250,6 +250,11 @@ def _in_plain_words(
 
 
 _MISSING = {
+    "store": ': name the census store, such as store = "census.store"',
+    "method": ': say what is done, such as method = "pram variables=religion"',
+    "formula": ': say what is modelled, such as formula = "income ~ age + sex"',
+    "share": ": say how many households exchange places, such as share = 0.05",
+    "above": ": say from how many members on households are large, such as above = 10",
     "entity": ': say which units the rows are, such as entity = "person"',
     "extent": ": the area that the cells cover, as extent = [x_low, y_low, x_high, y_high]",
     "each": ': say which units hold the others, such as each = "household"',

@@ -79,7 +79,12 @@ def _of_ladder(
 
 
 def codes_of(records: FileRecords, variable: FileVariable, entity: Entity) -> Integers:
-    """What a file tells of its records of a kind: their own, or of what holds them."""
+    """What a file tells of its records of a kind: their own, or of what holds them.
+
+    Of an amount these are its classes: the exact number is measured on its own.
+    """
+    if variable.amounts:
+        return _classes_of(records, variable, entity)
     codes = records.codes[variable.name]
     if variable.entity is entity:
         return codes
@@ -88,6 +93,18 @@ def codes_of(records: FileRecords, variable: FileVariable, entity: Entity) -> In
     inherited = told_codes(records.store, entity, variable)[records.sample.rows[entity]]
     inherited[held] = codes[holder[held]]
     return inherited
+
+
+def _classes_of(records: FileRecords, variable: FileVariable, entity: Entity) -> Integers:
+    classes = told_codes(records.store, entity, variable)[records.sample.rows[entity]]
+    codes = variable.level.codes
+    blank = next((at for at, code in enumerate(codes) if code.kind is CodeKind.NOT_STATED), None)
+    if blank is None:
+        return classes
+    stated = np.array([not code.is_missing for code in codes], dtype=bool)
+    blanked = (amounts_of(records, variable, entity) == NO_VALUE) & stated[classes]
+    classes[blanked] = blank
+    return classes
 
 
 def amounts_of(records: FileRecords, variable: FileVariable, entity: Entity) -> Integers:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sdcensus.documents.release.preset_files import preset_text, presets
+from sdcensus.documents.release.preset_files import preset_document, presets
 from sdcensus.errors import OutputError
 
 
 def preset_lines(name: str = "") -> tuple[str, ...]:
     """The text of one of them, or their names."""
-    return (preset_text(name),) if name else presets()
+    return (preset_document(name),) if name else presets()
 
 
 def write_preset(name: str, path: Path) -> Path:
@@ -19,7 +19,7 @@ def write_preset(name: str, path: Path) -> Path:
     Raises:
         OutputError: The file exists, or cannot be written.
     """
-    text = preset_text(name)
+    text = preset_document(name)
     try:
         with path.open("x", encoding="utf-8", newline="\n") as file:
             file.write(text)

@@ -15,13 +15,14 @@ from sdcensus.model.release.file_variable import FileVariable
 from sdcensus.model.release.plan import MissingValues, RiskRules
 from sdcensus.model.release.recoding import coarser_of
 from sdcensus.model.schema.roles import IndicatorRole, recognised
-from sdcensus.model.schema.variable import Entity, Level, Role
+from sdcensus.model.schema.variable import Entity, Level
 from sdcensus.model.text import Text
 from sdcensus.report.release.results import LadderRow
 from sdcensus.risk.records.combinations import Combinations, combinations, without_each
 from sdcensus.risk.records.key_column import KeyColumn
 from sdcensus.risk.records.ladder import StepMeasure, StepRisk, ladder_risk
 from sdcensus.risk.records.modelled import modelled_risk
+from sdcensus.session.release.assess.advice import advice_coarser, advice_left_out
 from sdcensus.session.release.assess.verdict import Alternative, Change
 from sdcensus.session.release.columns import households_of, shown_columns
 
@@ -41,6 +42,7 @@ class Ladders:
 
     def __init__(self, records: FileRecords, rules: RiskRules, share: float | None = None) -> None:
         store = records.store
+        self._design = records.design
         self._variables = records.design.ladder
         self._rules = rules
         self._columns = shown_columns(records)
@@ -129,15 +131,13 @@ class Ladders:
         name = variable_text(variable)
         for level in _coarser(variable):
             label = variable.source.level_label(level.name) or Text.of(level.name)
-            setting = f'recode = {{ {variable.source.name} = "{level.name}" }}'
-            if variable.source.role is Role.GEOGRAPHY:
-                setting = f'keep = ["{variable.source.name}@{level.name}"]'
-            change = Change(name, label, setting)
-            yield change, _told_coarser(self._columns[place], variable, level)
+            advice = advice_coarser(self._design, variable, level)
+            if advice is not None:
+                column = _told_coarser(self._columns[place], variable, level)
+                yield Change(name, label, advice), column
         # No user wants a file of persons without age or sex.
         if variable.source.name not in self._indispensable:
-            area = variable.source.role is Role.GEOGRAPHY
-            yield Change(name, setting="" if area else f'drop = ["{variable.source.name}"]'), None
+            yield Change(name, advice=advice_left_out(self._design, variable)), None
 
     def _row(self, keys: Combinations, number: int) -> LadderRow:
         return replace(_row(self._measure.step(keys, ()), Text()), step=number)

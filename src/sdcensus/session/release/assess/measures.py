@@ -55,9 +55,16 @@ def composition_of(
         return None
     columns = [shown_column(records, variable) for variable in known]
     sampled = records.sample.taken(Entity.HOUSEHOLD, store.rows(Entity.HOUSEHOLD))
-    areas = [shown_column(records, each, Entity.HOUSEHOLD) for each in design.geographies]
+    areas = [each for each in design.geographies if each.entity is not Entity.PERSON]
+    # Areas that persons have themselves are known of each member, as ages and sexes are.
+    columns += [
+        shown_column(records, each)
+        for each in design.geographies
+        if each.entity is Entity.PERSON and each not in known
+    ]
+    places = [shown_column(records, each, Entity.HOUSEHOLD) for each in areas]
     risk = composition_risk(
-        columns, households, sampled, places=areas, k=rules.k, missing=rules.missing
+        columns, households, sampled, places=places, k=rules.k, missing=rules.missing
     )
     if share is not None:
         fraction = share * sampled.mean() if sampled.any() else share

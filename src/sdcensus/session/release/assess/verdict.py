@@ -15,6 +15,7 @@ from sdcensus.model.sentences import in_every_language, in_language, sentence, s
 from sdcensus.model.spec.headings import joined
 from sdcensus.model.text import Text
 from sdcensus.report.release.results import CompositionRisk, LadderRow, MeasureVerdict
+from sdcensus.session.release.assess.advice import Advice
 
 #: Which number of a ladder's step is judged under which name, and of which units.
 _NUMBERS: dict[str, tuple[Entity, Callable[[LadderRow], float | None]]] = {
@@ -25,6 +26,7 @@ _NUMBERS: dict[str, tuple[Entity, Callable[[LadderRow], float | None]]] = {
 }
 #: Where measures fall with the sample, this is the smallest that is worth making, as a share.
 _SMALLEST_SAMPLE = 0.005
+_NOTHING = Advice()
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,18 +36,19 @@ class Change:
     Attributes:
         key: The key.
         level: The coarser level; empty where the key is left out.
-        setting: How a design says so; empty where it would say nothing.
+        advice: How a design says so.
     """
 
     key: Text
     level: Text = Text()
-    setting: str = ""
+    advice: Advice = _NOTHING
 
     def words(self, language: str) -> str:
         """The change in words, as a part of a sentence."""
         manner = "coarser" if self.level.by_language else "without"
         words = speak(f"release.change.{manner}", language, key=self.key, level=self.level)
-        return f"{words} ({self.setting})" if self.setting else words
+        setting = self.advice.words(language)
+        return f"{words} ({setting})" if setting else words
 
 
 @dataclass(frozen=True, slots=True, repr=False)
