@@ -101,7 +101,7 @@ def sections(folder: Path, *, small: bool) -> dict[str, Section]:
         "suppression": (
             "Files for researchers: blanked keys, amounts in groups and exchanged",
             lambda: suppression.measure(
-                folder, (100_000, 200_000) if small else (100_000, 1_000_000, 10_000_000)
+                folder, (100_000, 200_000) if small else (100_000, 1_000_000)
             ),
         ),
         "release": (
