@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sdcensus.errors import OutputError, Refused, SdcensusError, SpecError
+from sdcensus.errors import SdcensusError, SpecError
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.progress import Progress, no_progress
@@ -38,6 +37,7 @@ from sdcensus.session.policy.small_codes import refuse_undecided
 from sdcensus.session.policy.verdict import withholds_households
 from sdcensus.session.protect.smallest_group import GroupRule
 from sdcensus.session.publish.counting import count_tables
+from sdcensus.session.publish.interruption import kept_or_forgotten, told_to_go_on
 from sdcensus.session.publish.last_files import LastFiles, write_last_files
 from sdcensus.session.publish.product_files import Maker
 from sdcensus.session.publish.refusals import check_sizes
@@ -217,9 +217,10 @@ def publish(
             return _unchanged(resolved, workplace, time.perf_counter() - began)
         ahead = foretold(resolved, before)
         accepted = _accepted(resolved, willing, progress)
-        finished = _begun(resolved, workplace, guard, said, identity)
+        with told_to_go_on(workplace):
+            finished = _begun(resolved, workplace, guard, said, identity)
         resumed = len(finished)
-        with _kept_or_forgotten(workplace, guard):
+        with kept_or_forgotten(workplace, guard):
             scans = _make(resolved, workplace, guard, finished, said, progress)
             ordered = [finished[product.name] for product in resolved.products]
             progress("comparing with what was published", 0.0)
@@ -309,25 +310,6 @@ def _commit(
     own = workplace.own.name
     kept = {name: f"{own}/{name}" for name in (OFFICE_FILE, *files.office)}
     workplace.commit({**kept, **recorded})
-
-
-@contextmanager
-def _kept_or_forgotten(workplace: Workplace, guard: Guard) -> Iterator[None]:
-    """Around the work itself: what is done of it is kept if somebody can go on with it."""
-    try:
-        yield
-    except (Refused, SpecError):
-        # Nobody will: something else has to be asked for.
-        workplace.forget()
-        guard.registry.batch().forget_others()
-        raise
-    except OutputError as error:
-        if workplace.is_being_completed:
-            raise
-        raise OutputError(
-            f"{error} What was published before is as it was. When the cause is gone, the same"
-            " command goes on where it stopped."
-        ) from error
 
 
 def scheduled(
