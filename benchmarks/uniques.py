@@ -118,7 +118,7 @@ def measure(*, small: bool) -> list[Line]:
     lines: list[Line] = []
     for records in (100_000, 1_000_000, 10_000_000):
         lines += _against_frames(records // scale)
-    for persons in (_PERSONS // 10 // scale, _PERSONS // scale, *(() if small else (10_000_000,))):
+    for persons in (_PERSONS // 10 // scale, _PERSONS // scale):
         figures = in_own_process("benchmarks.uniques", str(persons))
         promised = persons == _PERSONS
         duration, peak = figures["seconds"], figures["peak"] / 2**30
