@@ -173,12 +173,12 @@ def check(folder: Folder, language: SpokenLanguage = None, quiet: Quiet = False)
     output = Output(quiet=quiet)
     check_spoken(language)
     with Stages(output, "reading files back") as stages:
-        found = check_folder(folder, stages)
-    for problem in found.problems:
+        checked = check_folder(folder, stages)
+    for problem in checked.problems:
         output.say(in_language(problem, language))
-    if not found.sound:
+    if not checked.sound:
         raise typer.Exit(1)
-    output.say(speak("release.say.sound", language, name=found.release, files=found.files))
+    output.say(speak("release.say.sound", language, name=checked.release, files=checked.files))
 
 
 @app.command(
