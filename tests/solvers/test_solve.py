@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from sdcensus.errors import MissingExtra, SpecError
+from sdcensus.solvers.limits import Limits
 from sdcensus.solvers.program import LinearProgram, Status
 from sdcensus.solvers.solve import Solver, solve
 
@@ -79,7 +80,7 @@ def test_work_has_a_limit_that_no_clock_decides(solver: Solver) -> None:
     numbers = [float(2 * one) for one in range(50, 80)]
     values = [-(number + number % 7) for number in numbers]
     hard = program(values, [numbers, values[::-1]], [-INF, -998.0], [998.0, INF], upper=1)
-    first, again = solve(hard, solver, steps=1), solve(hard, solver, steps=1)
+    first, again = (solve(hard, solver, limits=Limits(steps=1)) for _ in range(2))
     assert first.status is again.status is Status.LIMIT
     assert first.values.tolist() == again.values.tolist()
     assert solve(hard, solver).optimal
@@ -176,7 +177,7 @@ def test_names_and_steps_are_checked() -> None:
     with pytest.raises(SpecError, match="Did you mean 'highs'"):
         solve(program(*BAG), "high")
     with pytest.raises(SpecError, match="at least one step"):
-        solve(program(*BAG), steps=0)
+        solve(program(*BAG), limits=Limits(steps=0))
 
 
 @pytest.mark.parametrize("wrong", ["lower", "values", "row_upper", "columns"])

@@ -12,6 +12,8 @@ from sdcensus.solvers.program import Float64, LinearProgram, Solution, Status, f
 # Without preprocessing, or the solver would forget where it was. The largest gain first: the goals
 # here are so near to each other that better rules cost more than the steps that they save.
 _PARAMETERS = "use_preprocessing: false optimization_rule: DANTZIG"
+# The same where goals lie further apart: better rules pay there.
+_FAR_APART = "use_preprocessing: false optimization_rule: STEEPEST_EDGE"
 
 
 class Glop:
@@ -20,9 +22,9 @@ class Glop:
     Not for several threads at once; different programs can be solved at the same time.
     """
 
-    __slots__ = ("_cost", "_program", "_solver", "_variables")
+    __slots__ = ("_cost", "_program", "_rows", "_solver", "_variables")
 
-    def __init__(self, program: LinearProgram) -> None:
+    def __init__(self, program: LinearProgram, *, far_apart: bool = False) -> None:
         try:
             from ortools.linear_solver import pywraplp  # type: ignore[import-untyped]
         except ImportError:
@@ -32,11 +34,11 @@ class Glop:
         self._program = program
         self._cost = np.zeros(program.width)
         self._solver = solver = pywraplp.Solver.CreateSolver("GLOP")
-        solver.SetSolverSpecificParametersAsString(_PARAMETERS)
+        solver.SetSolverSpecificParametersAsString(_FAR_APART if far_apart else _PARAMETERS)
         bounds = zip(program.lower.tolist(), program.upper.tolist(), strict=True)
         self._variables = [solver.NumVar(low, high, "") for low, high in bounds]
         ranges = zip(program.row_lower.tolist(), program.row_upper.tolist(), strict=True)
-        rows = [solver.Constraint(low, high) for low, high in ranges]
+        self._rows = rows = [solver.Constraint(low, high) for low, high in ranges]
         entries = zip(
             program.rows.tolist(), program.columns.tolist(), program.values.tolist(), strict=True
         )
@@ -62,6 +64,10 @@ class Glop:
             [variable.solution_value() for variable in self._variables], dtype=np.float64
         )
         return found(self._program.with_cost(cost), status, values)
+
+    def prices(self) -> Float64:
+        """What a unit of each row costs in the solution found last: by these the goal is proven."""
+        return np.array([row.dual_value() for row in self._rows], dtype=np.float64)
 
 
 #: How far the cost of a solution may lie from what is proven, and a row outside of its bounds.

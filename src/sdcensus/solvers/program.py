@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError
+from sdcensus.solvers.limits import relative_gap
 
 Float64 = npt.NDArray[np.float64]
 Int64 = npt.NDArray[np.int64]
@@ -22,6 +23,7 @@ class Status(StrEnum):
     INFEASIBLE = "infeasible"
     UNBOUNDED = "unbounded"
     LIMIT = "limit reached"
+    STOPPED = "stopped"
     FAILED = "failed"
 
 
@@ -35,6 +37,7 @@ class LinearProgram:
         integer: Which variables are whole numbers.
         rows, columns, values: The matrix, one entry for each number that is not 0.
         row_lower, row_upper: Bounds of each row of the matrix.
+        start: Values from which a search may begin, if some are known.
     """
 
     cost: Float64
@@ -46,6 +49,7 @@ class LinearProgram:
     values: Float64
     row_lower: Float64
     row_upper: Float64
+    start: Float64 | None = None
 
     def __post_init__(self) -> None:
         if {self.lower.shape, self.upper.shape, self.integer.shape} != {self.cost.shape}:
@@ -93,24 +97,50 @@ class Solution:
         status: How it ended; only ``OPTIMAL`` is proven to be the best.
         values: The variables; whole numbers are exactly whole. Empty when nothing was found.
         objective: What they cost.
+        bound: What no solution costs less than.
+        repeatable: Whether every machine finds the same: not where the clock or a person ended it.
+        work: What it took, as limits count it.
     """
 
     status: Status
     values: Float64
     objective: float
+    bound: float = float("-inf")
+    repeatable: bool = True
+    work: float = 0.0
 
     @property
     def optimal(self) -> bool:
         """Whether this is proven to be the best."""
         return self.status is Status.OPTIMAL
 
+    @property
+    def has_values(self) -> bool:
+        """Whether anything was found, the best or not."""
+        return not np.isnan(self.objective)
 
-def nothing(status: Status) -> Solution:
+    @property
+    def gap(self) -> float:
+        """How far the cost may lie above the best, as a share of it."""
+        return relative_gap(self.objective, self.bound)
+
+
+def nothing(status: Status, *, repeatable: bool = True, work: float = 0.0) -> Solution:
     """A solution without values."""
-    return Solution(status, np.zeros(0), float("nan"))
+    return Solution(status, np.zeros(0), float("nan"), repeatable=repeatable, work=work)
 
 
-def found(program: LinearProgram, status: Status, values: Float64) -> Solution:
+def found(
+    program: LinearProgram,
+    status: Status,
+    values: Float64,
+    *,
+    bound: float = float("-inf"),
+    repeatable: bool = True,
+    work: float = 0.0,
+) -> Solution:
     """A solution whose whole numbers are made exactly whole."""
     exact = np.where(program.integer, np.round(values), values)
-    return Solution(status, exact, float(program.cost @ exact))
+    objective = float(program.cost @ exact)
+    proven = objective if status is Status.OPTIMAL else min(bound, objective)
+    return Solution(status, exact, objective, proven, repeatable, work)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from enum import StrEnum
 
-from sdcensus.errors import SpecError
+from sdcensus.model.progress import Progress
 from sdcensus.model.vocabulary import option
 from sdcensus.solvers import cp_sat, highs
+from sdcensus.solvers.limits import NO_LIMITS, Limits, Search, relative_gap
 from sdcensus.solvers.program import LinearProgram, Solution
 
 
@@ -18,19 +20,37 @@ class Solver(StrEnum):
 
 
 def solve(
-    program: LinearProgram, solver: Solver | str = Solver.HIGHS, *, steps: int | None = None
+    program: LinearProgram,
+    solver: Solver | str = Solver.HIGHS,
+    *,
+    limits: Limits = NO_LIMITS,
+    search: Search | None = None,
 ) -> Solution:
     """Solve a program.
 
     Args:
         program: What to minimise.
         solver: Who does it.
-        steps: How much work it may take: nodes of the search tree for HiGHS, contradictions for
-            CP-SAT. There is no limit by the clock: what is published must not depend on how fast
-            a machine is.
+        limits: When it ends before it has proven the best. Without a clock among them the same
+            program has the same solution on every machine.
+        search: Told the best cost so far and what no solution costs less than; by CP-SAT only,
+            which a person can also stop: the first interruption keeps the best so far.
     """
     chosen = option(Solver, "solver", solver)
-    if steps is not None and steps < 1:
-        raise SpecError("A solver takes at least one step.")
-    engine = {Solver.HIGHS: highs.solve, Solver.CP_SAT: cp_sat.solve}[chosen]
-    return engine(program, steps=steps)
+    if chosen is Solver.CP_SAT:
+        return cp_sat.solve(program, limits=limits, search=search)
+    return highs.solve(program, limits=limits)
+
+
+def reported(progress: Progress, what: str) -> Search:
+    """Tell the progress of a search: the best so far, the bound and the gap."""
+
+    def search(best: float, bound: float) -> None:
+        if math.isnan(best):
+            progress(f"{what}: nothing found yet", 0.0)
+            return
+        gap = relative_gap(best, bound)
+        known = f", bound {bound:,.10g}, gap {gap:.1%}" if math.isfinite(bound) else ""
+        progress(f"{what}: best {best:,.10g}{known}", max(0.0, 1.0 - min(gap, 1.0)))
+
+    return search
