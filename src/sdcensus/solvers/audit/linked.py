@@ -1,0 +1,100 @@
+"""Audits of tables that are published together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sdcensus.errors import SpecError
+from sdcensus.model.linked.tables import LinkedTables
+from sdcensus.model.progress import Progress, no_progress
+from sdcensus.solvers.audit.atoms import equations_with_atoms
+from sdcensus.solvers.audit.audit import audit_system
+from sdcensus.solvers.audit.intervals import CellIntervals
+from sdcensus.solvers.audit.system import AuditSystem, Mask
+
+
+def linked_system(
+    linked: LinkedTables,
+    values: npt.NDArray[Any],
+    hidden: npt.NDArray[Any],
+    *,
+    lower: int | None = 0,
+    upper: npt.NDArray[Any] | None = None,
+    tolerance: int = 0,
+    atoms: bool = False,
+) -> tuple[AuditSystem, Mask]:
+    """The equations of linked tables, and which of their cells can be asked for.
+
+    Args:
+        linked: The tables.
+        values: A value for each cell; those of withheld and of auxiliary cells are not looked at.
+        hidden: A mask of the cells that are withheld; those that no table shows are, too.
+        lower: The least that any cell can be; ``None`` for amounts that may be negative.
+        upper: What is known of each cell from above.
+        tolerance: By how much equations may fail.
+        atoms: Whether combinations of all codes count as further cells, at least 0 each.
+    """
+    mask, numbers = np.asarray(hidden), np.asarray(values)
+    if mask.shape != (linked.size,) or numbers.shape != (linked.size,):
+        raise SpecError(f"An audit needs a value and a mark for each of the {linked.size:,} cells.")
+    if atoms and lower is None:
+        raise SpecError("Atoms are counts: they need a lower bound of 0.")
+    equations = equations_with_atoms(linked) if atoms else linked.equations
+    more = equations.shape[1] - linked.size
+    unseen = mask | ~linked.published
+    asked = np.append(mask & linked.published, np.zeros(more, dtype=bool))
+    above = None
+    if upper is not None:
+        above = np.append(upper, np.full(more, np.iinfo(np.int64).max))
+    system = AuditSystem.of(
+        equations,
+        np.append(numbers, np.zeros(more, dtype=numbers.dtype)),
+        np.append(unseen, np.ones(more, dtype=bool)),
+        lower=lower,
+        upper=above,
+        tolerance=tolerance,
+    )
+    return system, asked
+
+
+def audit_linked(
+    linked: LinkedTables,
+    values: npt.NDArray[Any],
+    hidden: npt.NDArray[Any],
+    *,
+    lower: int | None = 0,
+    tolerance: int = 0,
+    atoms: bool = False,
+    integer: bool = False,
+    solution: npt.NDArray[Any] | None = None,
+    workers: int | None = None,
+    progress: Progress = no_progress,
+) -> CellIntervals:
+    """The narrowest intervals of withheld cells of linked tables; ``audit_cells`` has the details.
+
+    Args:
+        linked: The tables.
+        values: A value for each cell.
+        hidden: A mask of the cells that are withheld.
+        lower: The least that any cell can be.
+        tolerance: By how much equations may fail.
+        atoms: Whether combinations of all codes count as further cells, at least 0 each.
+        integer: Whether bounds are moved to where a table of whole numbers reaches them.
+        solution: True values of all cells, as a place to begin; not with atoms.
+        workers, progress: How many threads work, and who is told.
+    """
+    system, asked = linked_system(
+        linked, values, hidden, lower=lower, tolerance=tolerance, atoms=atoms
+    )
+    intervals = audit_system(
+        system,
+        asked=asked,
+        integer=integer,
+        solution=None if atoms else solution,
+        workers=workers,
+        progress=progress,
+    )
+    return intervals.first(linked.size)
