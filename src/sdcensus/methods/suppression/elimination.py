@@ -1,0 +1,228 @@
+"""Secondary suppression by elimination: no primary cell is a sum or difference of open ones."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from sdcensus.errors import SpecError
+from sdcensus.kernels.elimination.basis import Columns
+from sdcensus.kernels.elimination.spans import Span
+from sdcensus.kernels.elimination.suppression import Singles, Status, suppressed
+from sdcensus.methods.suppression.problem import Pattern, SuppressionProblem
+from sdcensus.model.linked.atoms import cells_of_atoms, joint_spec
+from sdcensus.model.linked.cubes import LinkedCubes
+from sdcensus.model.linked.tables import LinkedTables
+from sdcensus.model.progress import Progress, no_progress
+from sdcensus.solvers.audit.audit import audit_cells
+
+Int64 = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+#: Combinations of codes that are looked at where empty cells are closed.
+MOST_COMBINATIONS = 2_000_000
+#: More primary cells are not audited one by one.
+MOST_AUDITED = 3_000
+#: Cells and reasons that a message names.
+_NAMED = 5
+
+
+class Rows(NamedTuple):
+    """What tells cells apart: columns of all cells over rows, and the units in each row."""
+
+    columns: Columns
+    weights: Int64
+
+
+def rows_of(linked: LinkedCubes, unknown: Mask) -> Rows:
+    """The rows of elimination.
+
+    One for each set of records that the tables tell apart. Empty sets are rows only where nobody
+    is told that they are empty: then nothing but their being closed hides it.
+
+    Args:
+        linked: The tables.
+        unknown: Empty cells that are not told to be empty.
+    """
+    atoms, size = linked.atoms, linked.tables.size
+    row = np.repeat(np.arange(len(atoms), dtype=np.int64), np.diff(atoms.starts))
+    cell, weights = atoms.cells, atoms.counts
+    if unknown.any():
+        more_row, more_cell, count = _empty(linked, unknown)
+        row = np.concatenate([row, len(atoms) + more_row])
+        cell = np.concatenate([cell, more_cell])
+        weights = np.concatenate([weights, np.zeros(count, dtype=np.int64)])
+    order = np.lexsort((row, cell))
+    starts = np.zeros(size + 1, dtype=np.int64)
+    np.cumsum(np.bincount(cell, minlength=size), out=starts[1:])
+    return Rows(Columns(starts, row[order], np.ones(row.size, dtype=np.int64)), weights)
+
+
+def _empty(linked: LinkedCubes, unknown: Mask) -> tuple[Int64, Int64, int]:
+    """Empty combinations of codes of which no open cell tells it: rows and cells of each."""
+    tables = linked.tables
+    joint = joint_spec(tables.specs)
+    if joint.cells > MOST_COMBINATIONS:
+        raise SpecError(
+            f"The tables tell {joint.cells:,} combinations of codes apart, and at most"
+            f" {MOST_COMBINATIONS:,} can be looked at where empty cells are closed. Show empty"
+            ' cells (zeros = "show"), or take fewer or coarser axes, or fewer tables at a time.'
+        )
+    numbers = np.arange(joint.cells, dtype=np.uint64)
+    parts = [
+        cells_of_atoms(joint, numbers, spec, cells)
+        for spec, cells in zip(tables.specs, tables.cell_of, strict=True)
+    ]
+    row = np.concatenate([part[0] for part in parts])
+    cell = np.concatenate([part[1] for part in parts])
+    # A combination is known to be empty if a cell that holds it is open and 0; and it is not
+    # empty if no cell that holds it can be told apart from the sets that are not.
+    told = np.zeros(joint.cells, dtype=bool)
+    told[row[(linked.counts[cell] == 0) & ~unknown[cell]]] = True
+    hidden = np.zeros(joint.cells, dtype=bool)
+    hidden[row[(linked.counts[cell] == 0) & unknown[cell]]] = True
+    kept = np.flatnonzero(hidden & ~told)
+    number = np.full(joint.cells, -1, dtype=np.int64)
+    number[kept] = np.arange(kept.size)
+    inside = number[row] >= 0
+    place = np.unique(number[row[inside]] * tables.size + cell[inside])
+    return place // tables.size, place % tables.size, kept.size
+
+
+def eliminate(
+    linked: LinkedCubes,
+    problem: SuppressionProblem,
+    *,
+    singles: Singles = Singles.ALONE,
+    zeros_open: bool = True,
+    width: int = 1,
+    progress: Progress = no_progress,
+) -> Pattern:
+    """Close cells until no primary one can be computed.
+
+    Candidates are gone through in the order of the problem. Afterwards the primary cells are
+    audited: if the whole numbers that are possible for one lie too near together, further cells
+    are closed, the last in the order first, until they do not.
+
+    Args:
+        linked: The tables.
+        problem: What is asked.
+        singles: What is done for those who are alone in a primary cell.
+        zeros_open: Whether empty cells that are not primary are told to be empty. Where not, they
+            may be closed for others, as the reference program does; a line of which all cells but
+            empty ones are open then gives them away.
+        width: How far apart the smallest and the largest possible value of a primary cell have
+            to be; 0 for no audit.
+        progress: Told how far it is.
+
+    Raises:
+        SpecError: Cells that must stay open tell a primary one.
+    """
+    empty = problem.counts == 0
+    unknown = empty & problem.shown & (problem.primary | (not zeros_open))
+    rows = rows_of(linked, unknown)
+    order = problem.order[~problem.frozen[problem.order]]
+    status = suppressed(
+        rows.columns,
+        rows.weights.size,
+        problem.primary,
+        order,
+        forced=problem.forced,
+        known=problem.counts == 1,
+        singles=singles,
+        weights=rows.weights,
+        progress=lambda done: progress("closing cells", done),
+    )
+    exposed = np.flatnonzero((status == Status.EXPOSED) & problem.shown)
+    if exposed.size:
+        raise SpecError(_why(linked.tables, problem, rows, exposed))
+    closed = problem.shown & (status != Status.OPEN)
+    return _audited(linked.tables, problem, closed, width, progress)
+
+
+def _why(tables: LinkedTables, problem: SuppressionProblem, rows: Rows, exposed: Int64) -> str:
+    """Which primary cells must stay open cells tell, and which of these."""
+    forced = np.flatnonzero(problem.forced)
+    span = Span(rows.columns, rows.weights.size, forced)
+    lines = []
+    for cell in exposed[:_NAMED].tolist():
+        certificate = span.certificate(cell)
+        parts = () if certificate is None else certificate.columns
+        named = "; ".join(tables.name(part) for part in parts[:_NAMED])
+        more = f" and {len(parts) - _NAMED} more" if len(parts) > _NAMED else ""
+        lines.append(f"{tables.name(cell)} (from {named}{more})" if parts else tables.name(cell))
+    rest = f" And {exposed.size - _NAMED} more." if exposed.size > _NAMED else ""
+    return (
+        "Cells that must stay open, since they were published before, tell cells that may not be"
+        f' shown: {" | ".join(lines)}.{rest} Let them be closed (contradictions = "close"), or'
+        " leave the table out."
+    )
+
+
+def _audited(
+    tables: LinkedTables,
+    problem: SuppressionProblem,
+    closed: Mask,
+    width: int,
+    progress: Progress,
+) -> Pattern:
+    """Close further cells until every primary one has several possible whole numbers."""
+    primary = int(problem.primary.sum())
+    secondary = int((closed & ~problem.primary & ~problem.frozen).sum())
+    statement = f"{primary:,} primary and {secondary:,} secondary cells are closed by elimination."
+    if not width or not primary:
+        return Pattern(closed, statement)
+    if primary > MOST_AUDITED:
+        return Pattern(
+            closed,
+            f"{statement} No primary cell is a sum or difference of open ones. The possible whole"
+            f" numbers were not audited: that is done for up to {MOST_AUDITED:,} primary cells.",
+        )
+    before = int(closed.sum())
+    place = np.zeros(problem.size, dtype=np.int64)
+    place[problem.order] = 1 + np.arange(problem.order.size)
+    asked = problem.primary
+    while True:
+        hidden = closed | ~problem.shown
+        intervals = audit_cells(
+            tables.equations,
+            np.where(hidden, 0, problem.counts),
+            hidden,
+            asked=asked,
+            integer=True,
+            solution=problem.counts,
+            progress=lambda stage, done: progress(f"audit: {stage}", done),
+        )
+        narrow = np.flatnonzero(asked & (intervals.upper - intervals.lower < width))
+        if not narrow.size:
+            break
+        further = _further(problem, closed, place, narrow)
+        if not further.size:
+            names = " | ".join(tables.name(cell) for cell in narrow[:_NAMED].tolist())
+            raise SpecError(
+                f"{narrow.size} cells that may not be shown have fewer possible values than asked,"
+                f" whatever else is closed: {names}. Ask for less (width), or leave the cells out."
+            )
+        closed = closed.copy()
+        closed[further] = True
+    more = int(closed.sum()) - before
+    told = f" {more:,} more were closed after an audit." if more else ""
+    return Pattern(closed, f"{statement}{told} Each primary cell was audited.")
+
+
+def _further(problem: SuppressionProblem, closed: Mask, place: Int64, narrow: Int64) -> Int64:
+    """For each cell that is too narrow, the last in the order of the open cells beside it."""
+    free = problem.shown & ~closed & ~problem.forced & (problem.counts > 0)
+    matrix = problem.equations
+    rows = matrix.rows
+    chosen = []
+    for cell in narrow.tolist():
+        beside = matrix.columns[np.isin(rows, rows[matrix.columns == cell])]
+        beside = beside[free[beside]]
+        if not beside.size:
+            beside = np.flatnonzero(free)
+        if beside.size:
+            chosen.append(int(beside[np.argmax(place[beside])]))
+    return np.unique(np.array(chosen, dtype=np.int64))

@@ -1,0 +1,412 @@
+"""Cell suppression as a method: primary rules, an engine, and a sign in the closed cells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from sdcensus.errors import SpecError
+from sdcensus.kernels.elimination.suppression import Singles
+from sdcensus.methods.linked import LinkedMethod, LinkedOutcome
+from sdcensus.methods.method import MethodKind, member
+from sdcensus.methods.suppression.earlier import Contradictions, kept
+from sdcensus.methods.suppression.elimination import eliminate
+from sdcensus.methods.suppression.problem import Pattern, SuppressionProblem
+from sdcensus.methods.suppression.rules import (
+    Rule,
+    any_of,
+    fewer_than,
+    group_disclosure,
+    one_household,
+    primary_cells,
+    small_areas,
+    with_empty_sums,
+)
+from sdcensus.model.cube.sparse_cube import AnyCube
+from sdcensus.model.linked.cubes import LinkedCubes
+from sdcensus.model.linked.elsewhere import NOTHING_ELSEWHERE, CellsElsewhere
+from sdcensus.model.method.parameter import AREA, Asked, Parameter, ValueKind
+from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.published.claims import Claims
+from sdcensus.model.published.protected import Audit
+from sdcensus.model.published.table import Mark
+from sdcensus.model.sentences import sentence
+
+Int64 = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+
+class Engine(StrEnum):
+    """How the cells are chosen that are closed besides the primary ones."""
+
+    ELIMINATION = "elimination"
+    OPTIMAL = "optimal"
+    MODULAR = "modular"
+
+
+class Zeros(StrEnum):
+    """What becomes of empty cells: shown, primary like small ones, or closed where that helps."""
+
+    SHOW = "show"
+    PROTECT = "protect"
+    CANDIDATES = "candidates"
+
+
+class SinglesRule(StrEnum):
+    """What is done for those who are alone in a closed cell; see ``Singles``."""
+
+    NONE = "none"
+    ALONE = "alone"
+    ANY_SUM = "any-sum"
+
+
+class Order(StrEnum):
+    """Which cells are kept open first: large ones, or sums of many cells."""
+
+    LARGE = "large-first"
+    TOTALS = "totals-first"
+    ZEROS = "zeros-first"
+
+
+_SINGLES = {
+    SinglesRule.NONE: Singles.IGNORED,
+    SinglesRule.ALONE: Singles.ALONE,
+    SinglesRule.ANY_SUM: Singles.ANY_SUM,
+}
+
+#: An engine of suppression: the tables, what is asked, the method, progress.
+EngineFunction = Callable[[LinkedCubes, SuppressionProblem, "Suppression", Progress], Pattern]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Suppression(LinkedMethod):
+    """Cells that may not be shown are closed, and others so that nobody can compute them.
+
+    Open cells have their true counts. Tables that are given together are protected together.
+
+    Attributes:
+        minimum: The smallest count that may be shown.
+        zeros: What becomes of empty cells.
+        group: Groups of which all but so many are in one cell are protected as well; not if
+            ``None``.
+        group_axes: The variables for which that holds; all if empty.
+        households: Whether cells of persons who all live in one household are closed.
+        population: Areas with fewer units show no cell that holds somebody; no such rule if
+            ``None``.
+        area: The variable of these areas; the first geography of a table by default.
+        rules: Own rules, beside these.
+        unless: Cells of which this rule holds are never primary.
+        secondary: How the cells are chosen that are closed besides the primary ones.
+        singles: What is done for those who are alone in a closed cell.
+        order: Which cells are kept open first.
+        width: How far apart the possible values of a primary cell have to be; 0 for no audit.
+        earlier: What an earlier release shows and closes.
+        contradictions: What is done where that does not allow what is needed now.
+    """
+
+    minimum: int = 3
+    _: KW_ONLY
+    zeros: Zeros | str = Zeros.SHOW
+    group: int | None = None
+    group_axes: tuple[str, ...] = ()
+    households: bool = False
+    population: int | None = None
+    area: str | None = None
+    rules: tuple[Rule, ...] = ()
+    unless: Rule | None = None
+    secondary: Engine | str = Engine.ELIMINATION
+    singles: SinglesRule | str = SinglesRule.ALONE
+    order: Order | str = Order.LARGE
+    width: int = 1
+    earlier: CellsElsewhere = NOTHING_ELSEWHERE
+    contradictions: Contradictions | str = Contradictions.REFUSE
+
+    name: ClassVar[str] = "suppression"
+    kind: ClassVar[MethodKind] = MethodKind.WITHHOLDS
+    summary: ClassVar[str] = (
+        "Small cells are not shown, nor others from which they could be computed."
+    )
+    takes: ClassVar[tuple[Parameter, ...]] = (
+        Parameter(
+            "minimum", ValueKind.WHOLE, "The smallest count that is shown.", least=1, default=3
+        ),
+        Parameter(
+            "zeros",
+            ValueKind.WORD,
+            "What becomes of empty cells.",
+            words=tuple(Zeros),
+            called="treatment of zeros",
+            default=Zeros.SHOW,
+        ),
+        Parameter(
+            "group",
+            ValueKind.WHOLE,
+            "Close also what tells of a whole group, or of all but N of it, in which cell it is.",
+            least=0,
+        ),
+        Parameter(
+            "group_axes",
+            ValueKind.VARIABLES,
+            "The variables that a group must not be known for.",
+            needs=("group",),
+        ),
+        Parameter(
+            "households", ValueKind.YES, "Close cells of persons who all live in one household."
+        ),
+        Parameter(
+            "population",
+            ValueKind.WHOLE,
+            "Areas with fewer units show no cell that holds somebody.",
+            least=1,
+        ),
+        replace(AREA, needs=("population",)),
+        Parameter(
+            "secondary",
+            ValueKind.WORD,
+            "How the other cells are chosen that are closed.",
+            words=tuple(Engine),
+            called="engine of suppression",
+            default=Engine.ELIMINATION,
+        ),
+        Parameter(
+            "singles",
+            ValueKind.WORD,
+            "What is done against those who are alone in a closed cell.",
+            words=tuple(SinglesRule),
+            called="rule for singles",
+            default=SinglesRule.ALONE,
+        ),
+        Parameter(
+            "order",
+            ValueKind.WORD,
+            "Which cells are kept open first.",
+            words=tuple(Order),
+            called="order of cells",
+            default=Order.LARGE,
+        ),
+        Parameter(
+            "width",
+            ValueKind.WHOLE,
+            "How far apart the possible values of a cell have to be; 0 for no audit.",
+            least=0,
+            default=1,
+        ),
+        Parameter(
+            "earlier",
+            ValueKind.RELEASE,
+            "An earlier release, to whose open and closed cells it keeps.",
+        ),
+        Parameter(
+            "contradictions",
+            ValueKind.WORD,
+            "What is done where an earlier release showed what may not be shown now.",
+            words=tuple(Contradictions),
+            called="way with contradictions",
+            default=Contradictions.REFUSE,
+        ),
+    )
+    shows_truth: ClassVar[bool] = True
+
+    @classmethod
+    def build(cls, asked: Asked) -> Suppression:
+        """The method with what somebody said about it."""
+        said = dict(asked.values)
+        earlier = said.pop("earlier", None)
+        known = NOTHING_ELSEWHERE if earlier is None else asked.earlier(Path(earlier))
+        return cls(**said, earlier=known)
+
+    def __post_init__(self) -> None:
+        for name, least in (("minimum", 1), ("group", 0), ("population", 1), ("width", 0)):
+            value = getattr(self, name)
+            if value is not None and (type(value) is not int or value < least):
+                raise SpecError(f"{name} is a whole number, {least} or more.")
+        object.__setattr__(self, "group_axes", tuple(self.group_axes))
+        for name, options, what in (
+            ("zeros", Zeros, "treatment of zeros"),
+            ("secondary", Engine, "engine of suppression"),
+            ("singles", SinglesRule, "rule for singles"),
+            ("order", Order, "order of cells"),
+            ("contradictions", Contradictions, "way with contradictions"),
+        ):
+            object.__setattr__(self, name, member(options, what, getattr(self, name)))
+
+    def __repr__(self) -> str:
+        return f"<Suppression of counts below {self.minimum}, {self.secondary}>"
+
+    @property
+    def needs_households(self) -> bool:
+        """Whether cells of one household are asked for."""
+        return self.households
+
+    @property
+    def largest_deviation(self) -> int | None:
+        """Counts that are shown are true."""
+        return 0
+
+    def parameters(self) -> Mapping[str, object]:
+        """Everything that decides the published numbers."""
+        return {
+            "minimum": self.minimum,
+            "zeros": str(self.zeros),
+            "group": self.group,
+            "group_axes": list(self.group_axes),
+            "households": self.households,
+            "population": self.population,
+            "area": self.area,
+            "rules": [_named(rule) for rule in self.rules],
+            "unless": None if self.unless is None else _named(self.unless),
+            "secondary": str(self.secondary),
+            "singles": str(self.singles),
+            "order": str(self.order),
+            "width": self.width,
+            "earlier": self.earlier.digest(),
+            "contradictions": str(self.contradictions),
+        }
+
+    def claims(self) -> Claims:
+        """What the published numbers are promised to be."""
+        keeps = self.zeros is Zeros.SHOW and self.group is None and not self.rules
+        return Claims(
+            bounded=True,
+            zeros_kept=keeps and not self.earlier,
+            zeros_are_true=True,
+            never_negative=True,
+            shown_cells_add_up=True,
+            shown_are_true=True,
+            cautions=(sentence("suppression.together"), sentence("suppression.outside")),
+        )
+
+    def named_rules(self) -> dict[str, Rule]:
+        """The rules by which cells may not be shown, by what the office calls them."""
+        rules = {"small counts": fewer_than(self.minimum, zeros=self.zeros is Zeros.PROTECT)}
+        if self.group is not None:
+            rules["whole groups"] = group_disclosure(self.group, self.group_axes)
+        if self.households:
+            rules["one household"] = one_household()
+        if self.population is not None:
+            rules["small areas"] = small_areas(self.population, self.area)
+        for number, rule in enumerate(self.rules, start=1):
+            rules[f"own rule {number}"] = rule
+        return rules
+
+    def rule(self) -> Rule:
+        """Which cells may not be shown."""
+        return any_of(*self.named_rules().values(), unless=self.unless)
+
+    def publish_linked(
+        self, linked: LinkedCubes, progress: Progress = no_progress
+    ) -> LinkedOutcome:
+        """Close cells of all tables together."""
+        problem, remarks = self.problem(linked)
+        pattern = _ENGINES[Engine(self.secondary)](linked, problem, self, progress)
+        closed = pattern.closed & problem.shown
+        flags = np.where(closed, np.uint8(Mark.WITHHELD), np.uint8(Mark.NONE))
+        told = (pattern.statement, *remarks) if pattern.statement else remarks
+        by_rule = {
+            name: primary_cells(linked, any_of(rule, unless=self.unless))
+            for name, rule in self.named_rules().items()
+        }
+        if len(by_rule) > 1:
+            counted = ", ".join(f"{name} {int(mask.sum()):,}" for name, mask in by_rule.items())
+            told = (*told, f"Primary cells by rule: {counted}.")
+        return LinkedOutcome(
+            np.where(closed, 0, problem.counts),
+            flags.astype(np.uint8),
+            remarks=told,
+            reasons=_reasons(problem, closed, by_rule),
+        )
+
+    def problem(self, linked: LinkedCubes) -> tuple[SuppressionProblem, tuple[str, ...]]:
+        """What is asked of an engine, and what the office should know of it."""
+        tables, counts = linked.tables, linked.counts
+        primary = with_empty_sums(linked, primary_cells(linked, self.rule()))
+        way = Contradictions(self.contradictions)
+        asked = kept(tables, self.earlier, primary, way, linked.elsewhere)
+        order = self._order(linked, self.earlier.also(linked.elsewhere))
+        cost = np.where(primary | asked.frozen | ~tables.published, 0, np.maximum(counts, 1))
+        problem = SuppressionProblem(
+            counts=counts,
+            shown=tables.published,
+            primary=primary,
+            forced=asked.forced,
+            frozen=asked.frozen,
+            cost=cost,
+            order=order,
+            equations=tables.equations,
+        )
+        return problem, asked.remarks
+
+    def _order(self, linked: LinkedCubes, earlier: CellsElsewhere) -> Int64:
+        """The cells that are shown, those first that are to be kept open first."""
+        tables, counts = linked.tables, linked.counts
+        before, _ = earlier.masks(tables)
+        keys: list[npt.NDArray[Any]] = [tables.hashes[:, 1], tables.hashes[:, 0]]
+        if self.order is Order.LARGE:
+            keys += [-tables.depth(), -counts]
+        elif self.order is Order.TOTALS:
+            keys += [-counts, -tables.depth()]
+        else:
+            keys += [-counts, -tables.depth(), counts > 0]
+        # What was open before stays so if it can.
+        order = np.lexsort((*keys, ~before))
+        return np.asarray(order[tables.published[order]], dtype=np.int64)
+
+    def audit(self, cube: AnyCube) -> Audit:
+        """True counts; no key was used."""
+        return Audit(cube)
+
+
+def _named(rule: Rule) -> str:
+    """What an own rule is called, for what decides the numbers."""
+    return f"{getattr(rule, '__module__', '')}.{getattr(rule, '__qualname__', repr(rule))}"
+
+
+def _reasons(
+    problem: SuppressionProblem, closed: Mask, by_rule: Mapping[str, Mask]
+) -> tuple[tuple[str, Mask], ...]:
+    """Why each closed cell is closed; an open one has no reason."""
+    rules = {f"primary: {name}": mask & closed for name, mask in by_rule.items()}
+    by_a_rule = np.logical_or.reduce(list(by_rule.values()))
+    sums = problem.primary & ~by_a_rule
+    earlier = problem.frozen & ~problem.primary
+    return (
+        *rules.items(),
+        ("primary: empty sum", sums & closed),
+        ("earlier", earlier & closed),
+        ("secondary", closed & ~problem.primary & ~earlier),
+    )
+
+
+def _by_elimination(
+    linked: LinkedCubes, problem: SuppressionProblem, method: Suppression, progress: Progress
+) -> Pattern:
+    return eliminate(
+        linked,
+        problem,
+        singles=_SINGLES[SinglesRule(method.singles)],
+        zeros_open=method.zeros is not Zeros.CANDIDATES,
+        width=method.width,
+        progress=progress,
+    )
+
+
+def _not_yet(
+    linked: LinkedCubes, problem: SuppressionProblem, method: Suppression, progress: Progress
+) -> Pattern:
+    raise SpecError(
+        f"The engine {str(method.secondary)!r} is not part of this version. Take secondary ="
+        ' "elimination".'
+    )
+
+
+_ENGINES: Mapping[Engine, EngineFunction] = {
+    Engine.ELIMINATION: _by_elimination,
+    Engine.OPTIMAL: _not_yet,
+    Engine.MODULAR: _not_yet,
+}
