@@ -1,0 +1,237 @@
+"""Coarsening: the finest version that passes, exact counts, codes that readers understand."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from sdcensus.errors import Refused, SpecError
+from sdcensus.methods.coarsening import search as search_module
+from sdcensus.methods.coarsening.axis_versions import AxisVersions
+from sdcensus.methods.coarsening.method import Coarsening
+from sdcensus.methods.coarsening.rules import few_small
+from sdcensus.methods.coarsening.search import Finest, VersionSearch
+from sdcensus.model.cube.constraints import adds_up, interior
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.published.table import Table
+from sdcensus.model.spec.cell_definitions import cell_hashes
+from sdcensus.testing.island import island_cube
+from sdcensus.testing.printed_tables import printed_cube, printed_spec, printed_variable
+
+
+def cube_of(numbers: Any) -> Cube:
+    array = np.asarray(numbers)
+    names = [
+        printed_variable(f"v{at}", [f"c{code}" for code in range(size)])
+        for at, size in enumerate(array.shape)
+    ]
+    return printed_cube(printed_spec(*names), array)
+
+
+def coarse(cube: Cube, minimum: int = 3, **settings: Any) -> Table:
+    table = Coarsening(minimum, **settings).protect(cube).table
+    assert isinstance(table, Table)
+    return table
+
+
+def inner(table: Table | Cube) -> Any:
+    corner: Any = (*interior(table.spec), ...)
+    return (table.published if isinstance(table, Table) else table.count)[corner]
+
+
+def runs(size: int) -> list[list[range]]:
+    """Every way to cut so many codes into runs."""
+    ways = []
+    for count in range(size):
+        for cuts in itertools.combinations(range(1, size), count):
+            ends = [0, *cuts, size]
+            ways.append([range(*pair) for pair in itertools.pairwise(ends)])
+    return ways
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.lists(st.integers(0, 5), min_size=4, max_size=4), min_size=3, max_size=3))
+def test_no_version_of_ordered_codes_that_passes_has_more_cells(rows: list[list[int]]) -> None:
+    counts = np.array(rows)
+    best = 0
+    for first, second in itertools.product(runs(3), runs(4)):
+        version = np.array(
+            [[counts[np.ix_(list(a), list(b))].sum() for b in second] for a in first]
+        )
+        if not ((version > 0) & (version < 3)).any():
+            best = max(best, version.size)
+    cube = cube_of(counts)
+    if not best:
+        with pytest.raises(Refused):
+            coarse(cube, ordered=["v0", "v1"])
+        return
+    table = coarse(cube, ordered=["v0", "v1"])
+    assert inner(table).size == best
+    assert not ((table.published > 0) & (table.published < 3)).any()
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.integers(0, 4), min_size=6, max_size=6))
+def test_blocked_counts_never_appear_and_no_group_can_be_parted(counts: list[int]) -> None:
+    cube = cube_of(np.reshape(counts, (2, 3)))
+    array = np.reshape(counts, (2, 3))
+    axes = [
+        AxisVersions(axis, array.sum(axis=1 - at), ordered=True, codes=True)
+        for at, axis in enumerate(cube.spec.axes)
+    ]
+    search = VersionSearch(array, axes, [few_small(3)], area=None, finest=Finest.CELLS)
+    version = search._stepwise(lambda stage, done: None)
+    if version is None:
+        assert 0 < sum(counts) < 3
+        return
+    assert search.wrong(version) == 0
+    assert all(search.wrong(step) for step in search._steps(version, finer=True))
+
+
+def test_levels_alone_take_the_finest_combination_of_levels() -> None:
+    cube = island_cube("area@parish+district", "age@age+class", people=200)
+    table = coarse(cube, 5, collapse="levels")
+    finest = 0
+    for area, age in itertools.product(
+        ("area@parish", "area@district", None), ("age@age", "age@class", "age@half", None)
+    ):
+        by = [axis for axis in (area, age) if axis is not None]
+        try:
+            small = island_cube(*by, people=200)
+        except SpecError:
+            continue
+        counts = inner(small)
+        if not ((counts > 0) & (counts < 5)).any():
+            finest = max(finest, counts.size)
+    assert inner(table).size >= finest
+    assert not ((table.published > 0) & (table.published < 5)).any()
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    st.sampled_from(
+        [("area@parish+district", "sex", "age@class"), ("age@age+class",), ("sex-total",), ()]
+    ),
+    st.integers(1, 8),
+)
+def test_additive_and_exact_so_unbiased_bounded_zeros_kept_zeros_are_true_never_negative(
+    by: tuple[str, ...], minimum: int
+) -> None:
+    cube = island_cube(*by, people=150)
+    protected = Coarsening(minimum).protect(cube)
+    table = protected.table
+    assert isinstance(table, Table)
+    assert adds_up(table.spec, table.published)
+    assert table.published.reshape(-1)[-1] == cube.count.reshape(-1)[-1] or not all(
+        axis.total for axis in cube.spec.axes
+    )
+    assert inner(table).sum() == inner(cube).sum()
+    assert (table.published >= 0).all()
+    mine = {tuple(pair): at for at, pair in enumerate(cell_hashes(cube.spec).tolist())}
+    for at, pair in enumerate(cell_hashes(table.spec).tolist()):
+        if tuple(pair) in mine and any(pair):
+            assert table.published.reshape(-1)[at] == cube.count.reshape(-1)[mine[tuple(pair)]]
+    assert protected.provenance.spec_hash == table.spec.hash()
+
+
+def test_consistent_a_table_that_passes_is_the_table() -> None:
+    cube = cube_of([[5, 6], [0, 9]])
+    table = coarse(cube)
+    assert table.spec.hash() == cube.spec.hash()
+    assert (table.published == cube.count).all()
+
+
+def test_codes_that_are_put_together_have_names_of_what_they_hold() -> None:
+    table = coarse(cube_of([1, 2, 9, 9, 1, 1, 1]), ordered=["v0"])
+    codes = [code.code for code in table.spec.axes[0].codes]
+    labels = [str(code.label) for code in table.spec.axes[0].codes]
+    assert codes[:2] == ["c0_c1", "c2"]
+    assert labels[0] == "c0 + c1"
+    assert len(set(codes)) == len(codes)
+    assert table.published.tolist()[0] == 3
+    other = coarse(cube_of([1, 1, 1, 1, 9, 9]), 4)
+    assert [str(code.label) for code in other.spec.axes[0].codes][:1] == ["Other"]
+
+
+def test_parishes_are_put_together_inside_their_district_only() -> None:
+    cube = island_cube("area@parish+district", people=30)
+    table = coarse(cube, 6)
+    district = next(level for level in cube.spec.axes[0].levels if level.name == "district")
+    for level in table.spec.axes[0].levels:
+        if level.name == "parish_coarser":
+            assert level.refines(district)
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("minimum", 9),
+        ("small_share", 0.9),
+        ("mean_cell_size", 9),
+        ("minimum_population", 30),
+        ("groups", "avoid"),
+        ("collapse", "levels"),
+        ("ordered", ["area"]),
+        ("only", ["area"]),
+        ("finest", "information"),
+    ],
+)
+def test_every_setting_changes_the_table(setting: str, value: Any) -> None:
+    changed = False
+    cubes = [
+        island_cube("area", "age@class", people=people, seed=seed)
+        for people, seed in itertools.product((25, 60), range(3))
+    ]
+    if setting in ("groups", "finest"):
+        draw = np.random.default_rng(3)
+        cubes = [cube_of(draw.choice([0, 2, 5, 40], (3, 3))) for _ in range(20)]
+    for cube in cubes:
+        plain: dict[str, Any] = {"minimum": 3}
+        results = []
+        for settings_ in (plain, plain | {setting: value}):
+            try:
+                results.append(Coarsening(**settings_).protect(cube).table.spec.hash())
+            except Refused:
+                results.append("refused")
+        changed |= results[0] != results[1]
+    assert changed
+
+
+def test_the_variable_of_areas_matters() -> None:
+    cube = cube_of([[9, 1], [9, 9]])
+    by_rows = coarse(cube, 1, minimum_population=11, area="v0")
+    by_columns = coarse(cube, 1, minimum_population=11, area="v1")
+    assert by_rows.spec.hash() != by_columns.spec.hash()
+
+
+def test_own_rules_are_taken() -> None:
+    cube = cube_of([[5, 6], [7, 9]])
+    table = coarse(cube, rules=(lambda counts, area: max(counts.size - 2, 0),))
+    assert inner(table).size <= 2
+
+
+def test_a_table_of_which_nothing_passes_is_refused() -> None:
+    with pytest.raises(Refused, match="not even its total"):
+        coarse(cube_of([[1, 0], [0, 0]]))
+    with pytest.raises(SpecError, match="no axis"):
+        coarse(cube_of([[1, 0], [0, 0]]), only=["age"])
+
+
+def test_shares_are_what_was_written() -> None:
+    assert few_small(3, Fraction("0.5"))(np.array([1, 5]), None) == 0
+    assert few_small(3, Fraction("0.4"))(np.array([1, 5]), None) == 1
+
+
+def test_the_order_of_axes_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    for most in (5_000, 1):
+        monkeypatch.setattr(search_module, "MOST_VERSIONS", most)
+        one = coarse(island_cube("area", "age@class", people=40))
+        other = coarse(island_cube("age@class", "area", people=40))
+        assert one.spec.hash() == other.spec.hash()
+        assert math.prod(one.shape) == math.prod(other.shape)
