@@ -8,6 +8,7 @@ import stat
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
+from zipfile import ZipFile
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -17,17 +18,20 @@ from sdcensus.engine.memory import MemoryEngine
 from sdcensus.engine.requests import Tabulate
 from sdcensus.errors import OutputError, Refused
 from sdcensus.formats.perturbation import write_perturbation
+from sdcensus.formats.write import write_table
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.method import Method
 from sdcensus.methods.perturbation.design import design_perturbation
 from sdcensus.methods.perturbation.order import scrambled
 from sdcensus.methods.pipeline import Pipeline
 from sdcensus.methods.rounding import ConventionalRounding, RandomRounding
+from sdcensus.methods.suppression.method import Suppression
 from sdcensus.methods.threshold import ThresholdRounding
 from sdcensus.methods.withhold_sparse import WithholdSparse
 from sdcensus.model.cube.sparse_cube import SparseCube
 from sdcensus.model.perturbation.table import Lookup
 from sdcensus.model.published.protected import Protected
+from sdcensus.model.published.table import Mark
 from sdcensus.model.schema.schema import KeySpace
 from sdcensus.session.office.confidential_output import write_audit
 from sdcensus.testing.island import SECRET, island
@@ -204,3 +208,38 @@ def test_an_audit_is_for_its_owner_and_on_demand_only(tmp_path: Path) -> None:
         write_audit(protected, path, confidential=True)
     with pytest.raises(OutputError, match=r"write an audit as \.csv or \.parquet"):
         write_audit(protected, tmp_path / "audit.xlsx", confidential=True)
+
+
+def test_the_audit_of_suppression_says_why_each_cell_is_closed(tmp_path: Path) -> None:
+    """Primary with its rules, or secondary: in the office's file, and in nothing that is public."""
+    method = Suppression(3, group=0, width=0)
+    protected = method.protect(island(90, seed=0).tabulate("area", "married", "age@class"))
+    rows = audited(protected, tmp_path)
+    closed = [row for row in rows if row["flag"]]
+    assert {row["closed"] for row in rows if not row["flag"]} == {""}
+    assert all(row["closed"] for row in closed)
+    small = [row for row in rows if 0 < int(row["count"]) < 3]
+    assert all("primary: small counts" in row["closed"].split("; ") for row in small)
+    groups = [row for row in closed if "whole groups" in row["closed"]]
+    assert any(row["count"] == "0" for row in groups)
+    secondary = [row for row in closed if row["closed"] == "secondary"]
+    assert secondary
+    assert all(int(row["count"]) >= 3 for row in secondary)
+
+
+@pytest.mark.parametrize("ending", ["csv", "xlsx", "json", "parquet"])
+def test_nothing_public_says_why_a_cell_is_closed(tmp_path: Path, ending: str) -> None:
+    protected = Suppression(3, group=0, width=0).protect(island(60).tabulate("area", "age@class"))
+    table = protected.table
+    flags = table.held_for("a test").flags
+    assert flags is not None
+    assert set(flags.reshape(-1).tolist()) == {0, Mark.WITHHELD}
+    write_table(table, tmp_path / f"table.{ending}", provenance=protected.provenance)
+    for path in sorted(tmp_path.rglob("*")):
+        data = path.read_bytes()
+        if path.suffix == ".xlsx":
+            with ZipFile(path) as parts:
+                data = b"".join(parts.read(name) for name in parts.namelist())
+        for word in (b"primary", b"secondary", b"small counts", b"whole groups"):
+            assert word not in data, path.name
+    assert "primary" not in repr(protected) + repr(table) + repr(protected.audit)
