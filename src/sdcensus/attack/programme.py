@@ -25,6 +25,7 @@ from sdcensus.attack.keys.decoding import attack_key_decoding
 from sdcensus.attack.keys.gaps import attack_gaps
 from sdcensus.attack.keys.margins import attack_margins
 from sdcensus.attack.targets import Target, targets_of
+from sdcensus.attack.withheld import attack_withheld
 from sdcensus.errors import SpecError, UnknownName
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.table import PublishedTable
@@ -53,6 +54,7 @@ ATTACKS: Mapping[str, Attack] = MappingProxyType(
         "cliques": attack_cliques,
         "identities": attack_identities,
         "key-decoding": attack_key_decoding,
+        "withheld": attack_withheld,
     }
 )
 #: Those that claim groups of few persons with their attributes, and not counts.

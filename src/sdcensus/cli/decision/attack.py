@@ -44,7 +44,7 @@ def attack(
             "--attacks",
             metavar="NAMES",
             help="Comma-separated: gaps, intervals, margins, differencing, averaging, patterns,"
-            " zero-patterns, twins, cliques, identities, key-decoding. None: all.",
+            " zero-patterns, twins, cliques, identities, key-decoding, withheld. None: all.",
         ),
     ] = "",
     max_deviation: Annotated[

@@ -169,7 +169,7 @@ class SwappedAttacks(Confidential):
 
 def _of_answers(step: str) -> bool:
     """Whether a step changes answers, not places."""
-    return step.split(" ", 1)[0] in ("attribute-swap", "pram", "over-imputation")
+    return step.split(" ", 1)[0] in ("attribute-swap", "pram", "over-imputation", "safe")
 
 
 class SwapLaboratory(Confidential):
@@ -300,7 +300,7 @@ class SwapLaboratory(Confidential):
         tables = []
         for at, (name, spec) in enumerate(self._specs.items()):
             progress("protecting tables", at / len(self._specs))
-            protected = rule.protect(spec, resolved.method(spec.of), counted)
+            protected = rule.protect(spec, resolved.method(spec), counted)
             tables.append(PublishedTable(name, protected.table, protected.provenance))
         report = run_attacks(tables, self._assumptions, attacks=self._attacks, progress=progress)
         return [table for table in tables if table.name in report.tables], report
@@ -318,7 +318,7 @@ class SwapLaboratory(Confidential):
         right = cells = 0.0
         for spec in by_area[:_MEASURED_TABLES]:
             moved = cell_moves(self.original.store, changed, spec)
-            risk = observed_risk(moved, noise_of(resolved.method(spec.of)))
+            risk = observed_risk(moved, noise_of(resolved.method(spec)))
             shown = sum(value.cells for value in risk.values)
             right += (risk.share_right or 0.0) * shown
             cells += shown
