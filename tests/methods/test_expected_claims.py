@@ -15,6 +15,7 @@ import pytest
 from sdcensus.methods.additivity import Additivity
 from sdcensus.methods.building_blocks import BuildingBlocks, LargeAreasExact
 from sdcensus.methods.cell_key import CellKey
+from sdcensus.methods.coarsening.method import Coarsening
 from sdcensus.methods.light_touch import LightTouch
 from sdcensus.methods.method import Method
 from sdcensus.methods.per_unit import PerUnitDeviations
@@ -23,6 +24,9 @@ from sdcensus.methods.pipeline import Pipeline
 from sdcensus.methods.rounding import ConventionalRounding, RandomRounding
 from sdcensus.methods.semi_controlled import SemiControlledRounding
 from sdcensus.methods.small_cells import SmallCellAdjustment
+from sdcensus.methods.small_counts.small_count_rounding import SmallCountRounding
+from sdcensus.methods.suppression.method import Suppression
+from sdcensus.methods.tabular_adjustment.method import ControlledTabularAdjustment
 from sdcensus.methods.threshold import ThresholdRounding
 from sdcensus.methods.withhold_sparse import WithholdSparse
 from sdcensus.model.method.registry import TABULAR, built_in
@@ -58,6 +62,8 @@ def cases() -> dict[str, Claims]:
         "random-rounding, definition": RandomRounding(5, lookup="definition", secret=SECRET),
         "random-rounding, independent": RandomRounding(3, draw="independent"),
         "semi-controlled-rounding": SemiControlledRounding(3, secret=SECRET),
+        "suppression": Suppression(3),
+        "suppression, zeros protected": Suppression(3, zeros="protect"),
         "conventional-rounding": ConventionalRounding(5),
         "small-cell-adjustment": SmallCellAdjustment(3),
         "per-unit-deviations, added": PerUnitDeviations(2, secret=SECRET),
@@ -66,6 +72,12 @@ def cases() -> dict[str, Claims]:
         "light-touch, CP3": LightTouch(scheme("CP3"), secret=SECRET),
         "threshold-and-rounding": ThresholdRounding(),
         "threshold-and-rounding, zeros shown": ThresholdRounding(zeros="show"),
+        "small-count-rounding": SmallCountRounding(3, secret=SECRET),
+        "tabular-adjustment": ControlledTabularAdjustment(secret=SECRET),
+        "tabular-adjustment, best senses": ControlledTabularAdjustment(
+            secret=SECRET, senses="best", zeros="change"
+        ),
+        "coarsening": Coarsening(3),
         "large-areas-exact": large,
         "pipeline, additivity": Pipeline(medium, Additivity()),
         "pipeline, withhold-sparse-areas": Pipeline(medium, WithholdSparse()),

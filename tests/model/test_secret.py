@@ -40,7 +40,8 @@ def test_the_id_and_the_key_of_the_specification() -> None:
 
 def test_every_purpose_and_version_has_a_key_of_its_own() -> None:
     assert {str(purpose) for purpose in Purpose} == {
-        "lookup", "order", "swap", "pram", "weights", "sample", "impute", "round", "copy"
+        "lookup", "order", "swap", "pram", "weights", "sample", "impute", "round", "safe", "copy",
+        "small-counts", "adjust",
     }  # fmt: skip
     keys = {SECRET.sub_key(purpose, version) for purpose in Purpose for version in range(12)}
     assert len(keys) == len(Purpose) * 12

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         LargeAreasExact as LargeAreasExact,
     )
     from sdcensus.methods.cell_key import CellKey as CellKey
+    from sdcensus.methods.coarsening.method import Coarsening as Coarsening
     from sdcensus.methods.light_touch import LightTouch as LightTouch
     from sdcensus.methods.per_unit import PerUnitDeviations as PerUnitDeviations
     from sdcensus.methods.pipeline import Pipeline as Pipeline
@@ -28,6 +29,13 @@ if TYPE_CHECKING:
     )
     from sdcensus.methods.semi_controlled import SemiControlledRounding as SemiControlledRounding
     from sdcensus.methods.small_cells import SmallCellAdjustment as SmallCellAdjustment
+    from sdcensus.methods.small_counts.small_count_rounding import (
+        SmallCountRounding as SmallCountRounding,
+    )
+    from sdcensus.methods.suppression.method import Suppression as Suppression
+    from sdcensus.methods.tabular_adjustment.method import (
+        ControlledTabularAdjustment as ControlledTabularAdjustment,
+    )
     from sdcensus.methods.threshold import ThresholdRounding as ThresholdRounding
     from sdcensus.methods.withhold_sparse import WithholdSparse as WithholdSparse
 

@@ -27,6 +27,7 @@ from sdcensus.model.inference.knowledge import DeviationSupport
 from sdcensus.model.method.parameter import Asked, Parameter, ValueKind
 from sdcensus.model.perturbation.table import Perturbation
 from sdcensus.model.published.claims import Claims
+from sdcensus.model.published.closing import Closing
 from sdcensus.model.published.delivery import DeliveredAxis, delivered_axis
 from sdcensus.model.published.protected import Audit, Protected
 from sdcensus.model.published.provenance import Provenance, fingerprint
@@ -72,9 +73,8 @@ def check_key_version(key_version: object) -> None:
 
 def mask_of(numbers: Numbers, spec: TableSpec) -> Mask:
     """Cells of a table by their numbers, as a mask in its shape."""
-    mask = np.zeros(spec.cells, dtype=bool)
-    mask[numbers.astype(np.int64)] = True
-    return mask.reshape(spec.shape)
+    held = np.bincount(numbers.astype(np.int64), minlength=spec.cells)
+    return held.astype(bool).reshape(spec.shape)
 
 
 class MethodKind(StrEnum):
@@ -93,13 +93,13 @@ class Method(ABC):
 
     name: ClassVar[str]
     kind: ClassVar[MethodKind]
-    #: What it does, in one sentence.
-    summary: ClassVar[str] = ""
+    summary: ClassVar[str] = ""  # what it does, in one sentence
     #: What may be said about it: command line, plans, help and documents follow from this.
     takes: ClassVar[tuple[Parameter, ...]] = ()
     #: Whether it publishes true counts, as they are or coarsened: they narrow down the noise that
     #: other tables have.
     shows_truth: ClassVar[bool] = False
+    changes_codes: ClassVar[bool] = False  # whether it shows other codes than were asked for
     #: Grows when, and only when, the same parameters publish other numbers than before.
     version: ClassVar[int] = 1
 
@@ -107,6 +107,16 @@ class Method(ABC):
     def build(cls, asked: Asked) -> Method:
         """The method with what somebody said about it."""
         return cls(**asked.values)
+
+    @classmethod
+    def closing(cls) -> Closing:
+        """What it asks of all other products for the cells that it withholds."""
+        return Closing.CELLS if cls.kind is MethodKind.WITHHOLDS else Closing.NOTHING
+
+    @property
+    def needs_households(self) -> bool:
+        """Whether it has to know which cells of persons are one household."""
+        return False
 
     @property
     def secret(self) -> AnySecret | None:
@@ -273,7 +283,7 @@ class Method(ABC):
 
     def finished(self, cube: AnyCube, table: AnyTable) -> Protected:
         """The published table with its provenance and the office's audit."""
-        return Protected(table, self.provenance(cube), self.audit(cube))
+        return Protected(table, self.provenance(cube), self.audit(cube), self.closing())
 
     def audit(self, cube: AnyCube) -> Audit:
         """What the office needs to replay every number."""

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from sdcensus.methods.exchanges import by_exchange, cell_hashes, distance, weights
 from sdcensus.model.cube.constraints import aggregation, interior, is_interior, with_totals
 from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.solvers.limits import Limits
 from sdcensus.solvers.program import LinearProgram
 from sdcensus.solvers.solve import Solver, solve
 
@@ -38,10 +39,10 @@ def by_program(
     model = _Model.build(spec, published, blocked, most=most, whole=solver is Solver.CP_SAT)
     if model is None:
         return start
-    first = solve(model.program(), solver, steps=steps)
+    first = solve(model.program(), solver, limits=Limits(steps=steps))
     if not first.optimal:
         return None
-    second = solve(model.choice(round(first.objective)), solver, steps=steps)
+    second = solve(model.choice(round(first.objective)), solver, limits=Limits(steps=steps))
     if not second.optimal:
         return None
     inner = model.interior(second.values)

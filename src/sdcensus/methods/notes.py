@@ -15,11 +15,12 @@ import numpy.typing as npt
 from sdcensus.model.cube.constraints import nests
 from sdcensus.model.cube.layout import mixed_radix
 from sdcensus.model.published.claims import Claims
-from sdcensus.model.published.record_changes import notes_of_lineage
+from sdcensus.model.published.record_changes import notes_of_records
 from sdcensus.model.published.table import AnyTable, Mark, Table, marks_in
 from sdcensus.model.quantities import number_text
 from sdcensus.model.spec.axis import Axis, AxisCode, Block
 from sdcensus.model.spec.headings import axis_heading, joined, pairs_text
+from sdcensus.model.spec.listed_tables import ListedTables
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.model.text import LANGUAGES, Text, catalogue
 
@@ -54,7 +55,12 @@ class Example:
 
 
 def notes_for(
-    table: AnyTable, claims: Claims, *, lineage: str = "", legend: bool = True
+    table: AnyTable,
+    claims: Claims,
+    *,
+    lineage: str = "",
+    listed: ListedTables | None = None,
+    legend: bool = True,
 ) -> tuple[Text, ...]:
     """What readers of a published table should know, as notes in every language that we write.
 
@@ -62,16 +68,23 @@ def notes_for(
         table: The published table.
         claims: What its method promises.
         lineage: How its records were derived, as published files name it.
+        listed: The tables for which small counts of these records were rounded.
         legend: Whether its signs are explained: not where it is shown with others.
     """
-    notes = [*weighted_notes(table.spec), *notes_of_lineage(lineage), Text.named("notes.protected")]
+    changed = "suppression.note" if claims.shown_are_true else "notes.protected"
+    notes = [
+        *weighted_notes(table.spec),
+        *notes_of_records(lineage, listed, [table.spec]),
+        Text.named(changed),
+    ]
     if claims.grows_empty_cells:
         notes.append(Text.named("notes.zeros_grow"))
     elif table.dense is None or _shows_zeros(table.dense):
         notes.append(Text.named("notes.true_zeros" if claims.zeros_are_true else "notes.zeros"))
     notes += _about_sums(table, claims)
     # The same words for every look-up: which one it is would tell how large the noise is.
-    notes.append(Text.named("notes.consistent" if claims.consistent else "notes.inconsistent"))
+    same = "notes.consistent" if claims.consistent else "notes.inconsistent"
+    notes.append(Text.named("suppression.same" if claims.shown_are_true else same))
     signs = marks_in(table.flags) if legend else ()
     if signs:
         notes.append(Text.of({language: _legend(signs, language) for language in LANGUAGES}))

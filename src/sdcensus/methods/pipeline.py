@@ -10,6 +10,7 @@ from sdcensus.errors import SpecError
 from sdcensus.methods.method import AnySecret, Mask, Method, MethodKind, Numbers, Step
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.sparse_cube import AnyCube
+from sdcensus.model.method.registry import ARROW
 from sdcensus.model.perturbation.table import Perturbation
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.protected import Protected
@@ -17,7 +18,6 @@ from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.sentences import sentence
 from sdcensus.model.spec.table_spec import TableSpec
 
-_ARROW = " → "
 #: What cells that are published exactly mean for withheld ones.
 _EXACT = sentence("cautions.exact_total")
 
@@ -66,7 +66,7 @@ class Pipeline(Method):
     @property
     def described_name(self) -> str:
         """How messages call it: by its parts."""
-        return _ARROW.join(self._names)
+        return ARROW.join(self._names)
 
     @property
     def secret(self) -> AnySecret | None:
@@ -82,6 +82,11 @@ class Pipeline(Method):
     def takes_weights(self) -> bool:
         """Whether weighted counts can be protected."""
         return self.first.takes_weights
+
+    @property
+    def needs_households(self) -> bool:
+        """Whether the method has to know which cells of persons are one household."""
+        return self.first.needs_households
 
     @property
     def exempt_tables(self) -> tuple[TableSpec, ...]:
@@ -134,21 +139,24 @@ class Pipeline(Method):
         # The method's own provenance, under the names and the parameters of the whole.
         return replace(
             Method.provenance(self, cube),
-            method=_ARROW.join(self._names),
-            method_version=_ARROW.join(map(str, versions)),
+            method=ARROW.join(self._names),
+            method_version=ARROW.join(map(str, versions)),
         )
 
     def protect(self, cube: AnyCube) -> Protected:
         """Publish a cube by the method, then change the published table step by step."""
         self.check(cube)
-        done = self.first.protect(cube)
-        table, stages = done.table, []
+        return self.stepped(self.first.protect(cube))
+
+    def stepped(self, done: Protected) -> Protected:
+        """What the method has published, changed step by step."""
+        table, stages, cube = done.table, [], done.audit.cube
         for name, step in zip(self._names, self.steps, strict=False):
             whole = table.held_for(f"the step {step.name!r}")
             stages.append((name, whole))
             table = step.apply(whole)
         audit = replace(done.audit, stages=tuple(stages))
-        return Protected(table, self.provenance(cube), audit)
+        return Protected(table, self.provenance(cube), audit, done.closing)
 
 
 def _check_order(first: object, steps: Sequence[object]) -> None:

@@ -31,7 +31,10 @@ class Purpose(StrEnum):
     SAMPLE = "sample"
     IMPUTE = "impute"
     ROUND = "round"
+    SAFE = "safe"
     COPY = "copy"
+    ADJUST = "adjust"
+    SMALL_COUNTS = "small-counts"
 
 
 class _Confidential:

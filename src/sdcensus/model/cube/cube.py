@@ -18,6 +18,7 @@ from sdcensus.model.schema.implications import PairRule
 from sdcensus.model.schema.schema import Combine as KeyCombine, KeySpace
 from sdcensus.model.schema.variable import Variable
 from sdcensus.model.spec.axis import TOTAL, Axis, Block, parse_axis
+from sdcensus.model.spec.listed_tables import ListedTables
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.spec.universe import restrict
 from sdcensus.model.vocabulary import Measure
@@ -139,6 +140,8 @@ class Origin:
             no question can be asked without them.
         weights_only: Whether nothing but weighted counts may be published: a pre-tabular method
             drew the weights, and the numbers of records are what they protect.
+        listed: The tables for which the data were changed so that no count in them is small;
+            ``None`` where there is no such list.
     """
 
     key_space: KeySpace
@@ -147,6 +150,7 @@ class Origin:
     lineage: str = ""
     rules: tuple[PairRule, ...] = field(default=(), compare=False, repr=False)
     weights_only: bool = False
+    listed: ListedTables | None = field(default=None, compare=False, repr=False)
 
     def refuse_records(self, spec: TableSpec) -> None:
         """Refuse a table of numbers of records where only weighted counts may be told.

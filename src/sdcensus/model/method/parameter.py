@@ -13,6 +13,7 @@ from sdcensus.errors import UnknownName, unknown
 from sdcensus.model.text import has_control_character
 
 if TYPE_CHECKING:
+    from sdcensus.model.linked.elsewhere import CellsElsewhere
     from sdcensus.model.perturbation.table import PerturbationTable
     from sdcensus.model.schema.schema import Schema
     from sdcensus.model.secret import Secret, SubSecret
@@ -36,6 +37,7 @@ class ValueKind(StrEnum):
     NAME = "one of these names, however it is spelled"
     TEXT = "text"
     FILE = "file"
+    RELEASE = "published file, or folder of a publication or registry"
     VARIABLE = "variable"
     VARIABLES = "variables, comma-separated"
     LISTS = "lists, each comma-separated"
@@ -50,6 +52,7 @@ _METAVARS = {
     ValueKind.NUMBER: "N",
     ValueKind.SHARE: "SHARE",
     ValueKind.FILE: "FILE",
+    ValueKind.RELEASE: "PATH",
     ValueKind.VARIABLE: "VARIABLE",
     ValueKind.VARIABLES: "VARIABLES",
     ValueKind.LISTS: "LIST",
@@ -128,7 +131,7 @@ class Parameter:
             case ValueKind.VARIABLES:
                 names = given.split(",") if isinstance(given, str) else given
                 return _texts(names, self.kind)
-            case ValueKind.FILE if isinstance(given, Path):
+            case ValueKind.FILE | ValueKind.RELEASE if isinstance(given, Path):
                 return given
         if not isinstance(given, str):
             example = f', such as "{self.words[0]}"' if self.words else ""
@@ -273,6 +276,9 @@ class Declaration:
         takes: What may be said about it.
         target: Where it is, as entry points write it: ``module:class``.
         shows_truth: Whether it publishes true counts, as they are or coarsened.
+        closes: What it asks of all other products for the cells that it withholds; empty for
+            nothing.
+        linked: Whether it protects tables together.
         package: Who brings it; empty for those of this package.
     """
 
@@ -281,6 +287,8 @@ class Declaration:
     takes: tuple[Parameter, ...]
     target: str
     shows_truth: bool = False
+    closes: str = ""
+    linked: bool = False
     package: str = ""
 
     def parameter(self, name: str) -> Parameter | None:
@@ -399,4 +407,8 @@ class Asked(Protocol):
         self, file: Path, *, allow_bias: bool, repeat: int | None
     ) -> PerturbationTable:
         """The perturbation table in a file."""
+        ...
+
+    def earlier(self, path: Path) -> CellsElsewhere:
+        """The cells that an earlier release shows and closes."""
         ...

@@ -37,6 +37,8 @@ Result = TypeVar("Result")
 
 #: The list of what this package brings.
 LIST = Path(__file__).with_name("built_in.json")
+#: Stands between the names of a method and of the steps after it.
+ARROW = " → "
 #: Of how many methods the help names those that have a parameter.
 _FEW = 3
 
@@ -114,6 +116,18 @@ def load(part: Part, name: str) -> Any:
     """The class of a method or step."""
     declaration = declared(part, name)
     return loaded(Announced(name, declaration.target, declaration.package), lambda kind: kind)
+
+
+def closing_of(method: str) -> str:
+    """What a method asks of all other products for the cells that it withholds.
+
+    Args:
+        method: How provenances call it: with the steps after it.
+    """
+    try:
+        return declared(Part.METHOD, method.split(ARROW)[0]).closes
+    except SpecError:  # by a package that is no longer installed
+        return ""
 
 
 def takers_of(method: str, then: Sequence[str] = ()) -> list[Declaration]:
@@ -294,5 +308,7 @@ def declaration_of(kind: Any, name: str, target: str, package: str = "") -> Decl
         takes=tuple(kind.takes),
         target=target,
         shows_truth=getattr(kind, "shows_truth", False),
+        closes=str(kind.closing()) if hasattr(kind, "closing") else "",
+        linked=hasattr(kind, "protect_together"),
         package=package,
     )

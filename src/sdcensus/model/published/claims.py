@@ -34,6 +34,8 @@ class Claims:
     Attributes:
         shown_cells_add_up: Whether totals are the sums of their parts wherever all of them are
             shown, although some cells are withheld.
+        shown_are_true: Whether every number that is shown is the true count: nothing was changed,
+            some cells are not shown.
         grows_empty_cells: Whether a cell without records can be published as a number above 0.
         cautions: What to know before relying on it, as sentences.
     """
@@ -51,6 +53,7 @@ class Claims:
     takes_sparse: bool = False
     for_publication: bool = True
     shown_cells_add_up: bool = False
+    shown_are_true: bool = False
     grows_empty_cells: bool = False
     cautions: tuple[str, ...] = ()
 

@@ -15,6 +15,7 @@ from enum import StrEnum
 from typing import Any
 
 from sdcensus.errors import SpecError, StoreError
+from sdcensus.model.method.registry import closing_of
 from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.schema.schema import CensusInfo
 from sdcensus.model.text import parse_json
@@ -278,7 +279,12 @@ class PublicationLock:
 
     def smallest_group(self, series: str) -> int:
         """The smallest group of what was published last of a census; 0 for no rule."""
-        own = [table for table in self.tables if table.series == series]
+        own = [
+            table
+            for table in self.tables
+            # A method that closes cells has a rule of its own about small groups.
+            if table.series == series and closing_of(self.making(table).method) != "sums"
+        ]
         newest = max((locked_table.event for locked_table in own), default=0)
         sizes = [
             self.making(locked_table).smallest_group

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.sparse_cube import AnyCube
+from sdcensus.model.published.closing import Closing
 from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.published.table import AnyTable
 
@@ -29,6 +30,12 @@ class Audit(Confidential):
         empty_keys: The keys of empty cells where those are perturbed, below 2**32.
         unchanged: The numbers of cells that are published as they are whatever their keys:
             exempt ones, and empty ones that must be empty. ``None`` where there are none.
+        remarks: What the office should know of how the numbers were found, as sentences: how near
+            they are to the best, which cells had to be left open.
+        repeatable: Whether every machine finds the same numbers: not where the clock or a person
+            ended a search.
+        reasons: Why cells have no number, in words: for each a mask in the shape of the table. A
+            cell can have several.
     """
 
     cube: AnyCube
@@ -36,6 +43,9 @@ class Audit(Confidential):
     stages: tuple[tuple[str, AnyTable], ...] = ()
     empty_keys: Keys | None = None
     unchanged: Callable[[], Numbers] | None = None
+    remarks: tuple[str, ...] = ()
+    repeatable: bool = True
+    reasons: tuple[tuple[str, npt.NDArray[np.bool_]], ...] = ()
 
     def __repr__(self) -> str:
         return f"<Audit of {self.cube.spec.title}: confidential>"
@@ -46,12 +56,14 @@ class Protected(Confidential):
     """What a method makes of a cube.
 
     ``table`` and ``provenance`` are public. The audit is not, which is why the whole cannot be
-    pickled: give away the table, or write it to a file.
+    pickled: give away the table, or write it to a file. ``closing`` says what the method asks of
+    all other products for the cells that it withholds.
     """
 
     table: AnyTable
     provenance: Provenance
     audit: Audit
+    closing: Closing = Closing.NOTHING
 
     def __repr__(self) -> str:
         return f"<Protected {self.table.spec.title} by {self.provenance.method}: with audit>"

@@ -6,10 +6,18 @@ same method with any parameters has the same words.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 
+from sdcensus.errors import Sentence
 from sdcensus.model.published.provenance import methods_of
+from sdcensus.model.sentences import sentence
+from sdcensus.model.spec.listed_tables import ListedTables, unlisted
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import Text
+
+#: Tables that a caution names at most.
+_MOST_NAMED = 5
 
 
 class RecordChange(StrEnum):
@@ -20,9 +28,11 @@ class RecordChange(StrEnum):
     ATTRIBUTES = "attributes"
     AMOUNTS = "amounts"
     PRAM = "pram"
+    SAFE = "safe"
     IMPUTATION = "imputation"
     WEIGHTS = "weights"
     SAMPLE = "sample"
+    SMALL_COUNTS = "small_counts"
     RECORDS = "records"
 
 
@@ -35,10 +45,12 @@ _KINDS = {
     "microaggregation": RecordChange.AMOUNTS,
     "rank-swap": RecordChange.AMOUNTS,
     "pram": RecordChange.PRAM,
+    "safe": RecordChange.SAFE,
     "over-imputation": RecordChange.IMPUTATION,
     "returned-imputation": RecordChange.IMPUTATION,
     "perturbation-weights": RecordChange.WEIGHTS,
     "systematic-sample": RecordChange.SAMPLE,
+    "small-count-rounding": RecordChange.SMALL_COUNTS,
     "drop-records": RecordChange.RECORDS,
 }
 
@@ -64,3 +76,39 @@ def sentence_name(change: RecordChange) -> str:
 def notes_of_lineage(lineage: str) -> tuple[Text, ...]:
     """What readers of a table should know about its records; nothing of an original store."""
     return tuple(Text.named(sentence_name(change)) for change in record_changes(lineage))
+
+
+def notes_of_records(
+    lineage: str, listed: ListedTables | None, specs: Sequence[TableSpec]
+) -> tuple[Text, ...]:
+    """The same of some tables: also whether small counts were rounded for other tables than these.
+
+    Args:
+        lineage: How the records were derived, as published files name it.
+        listed: The tables for which small counts were rounded, if that is still known.
+        specs: The tables.
+    """
+    notes = notes_of_lineage(lineage)
+    if RecordChange.SMALL_COUNTS in record_changes(lineage) and unlisted(listed, specs):
+        notes = (*notes, Text.named("notes.before.not_listed"))
+    return notes
+
+
+def cautions_of_records(
+    lineage: str, listed: ListedTables | None, specs: Sequence[TableSpec]
+) -> tuple[Sentence, ...]:
+    """What the office should know before it relies on tables of derived records.
+
+    Where small counts were rounded, that holds for the tables that were listed, and for no other.
+    """
+    if RecordChange.SMALL_COUNTS not in record_changes(lineage):
+        return ()
+    if listed is None:
+        return (sentence("small_counts.store.void"),)
+    others = unlisted(listed, specs)
+    if not others:
+        return ()
+    named = [f"{spec.title!r}" for spec in others[:_MOST_NAMED]]
+    if len(others) > _MOST_NAMED:
+        named.append(f"… ({len(others)})")
+    return (sentence("small_counts.store.unlisted", tables=", ".join(named)),)
