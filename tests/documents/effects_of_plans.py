@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from python_calamine import CalamineWorkbook
@@ -86,7 +87,7 @@ def numbers(files: Files, folder: Path) -> object:
 def _delivered(resolved: Resolved, product: Product) -> object:
     parts = []
     for spec in product.specs:
-        protected = resolved.method(spec.of).protect(resolved.census.tabulate(spec))
+        protected = resolved.method(spec).protect(resolved.census.tabulate(spec))
         assert isinstance(protected.table, Table)
         parts.append(PublishedPart(protected.table, protected.provenance))
     made = product.delivered(parts, resolved.heading)
@@ -388,6 +389,23 @@ OF_METHODS: dict[str, Effect] = {
     "small-cell-adjustment.base": settings_of("small-cell-adjustment", "base = 3", "base = 5"),
     "small-cell-adjustment.threshold": settings_of(
         "small-cell-adjustment", "base = 3\nthreshold = 3", "base = 3\nthreshold = 9"
+    ),
+    "small-count-rounding.base": settings_of("small-count-rounding", "base = 3", "base = 5"),
+    "small-count-rounding.threshold": settings_of(
+        "small-count-rounding", "base = 3\nthreshold = 3", "base = 3\nthreshold = 9"
+    ),
+    "small-count-rounding.force": settings_of("small-count-rounding", "", "force = true"),
+    "small-count-rounding.inner_check": replace(
+        settings_of(
+            "small-count-rounding",
+            "base = 8",
+            'base = 8\ninner_check = "none"',
+            table='rows = ["age@ten_year+broad"]',
+        ),
+        way=published,
+    ),
+    "small-count-rounding.key_version": settings_of(
+        "small-count-rounding", "base = 5", "base = 5\nkey_version = 2"
     ),
     "per-unit-deviations.units": settings_of("per-unit-deviations", "units = 1", "units = 2"),
     "per-unit-deviations.totals": settings_of(

@@ -129,6 +129,7 @@ VALUES = {
     **{"zeros": '"keep"', "zero_share": "0.1", "exempt": '["ed"]', "threshold": "3", "units": "2"},
     **{"totals": '"own"', "to": '"areas"', "area": '"ed"', "mode": '"fast"'},
     **{"mean_cell_size": "2", "below": "3"},
+    **{"force": "true", "inner_check": '"none"'},
 }
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -282,6 +283,10 @@ PROTECT = GOOD[GOOD.index("[protect]") : GOOD.index("[policy]")]
         (('method = "cell-key"', "zero_share = 0.1"), "needs zeros"),
         (('method = "cell-key"', 'zeros = "perturb"', "zero_share = 1.5"), "between 0 and 1"),
         (('method = "cell-key"', 'exempt = ["aera@district"]'), "There is no variable 'aera'"),
+        (
+            ('method = "suppression"', "group = 0", 'group_axes = ["maried"]'),
+            "There is no variable 'maried'",
+        ),
         (('method = "random-rounding"', "base = 1"), "from 2 to 100"),
         (('method = "semi-controlled-rounding"', 'to = "area"'), "Did you mean 'areas'"),
         (
@@ -449,7 +454,7 @@ def only_used(output: PlanOutput) -> PlanOutput:
     )
 
 
-PLANS = st.builds(
+PLANS_OF_ONE_METHOD = st.builds(
     Plan,
     store=WORDS.map("{}.store".format),
     indicators=st.lists(INDICATORS, max_size=2, unique_by=lambda one: one.name).map(tuple),
@@ -497,6 +502,38 @@ PLANS = st.builds(
 )
 
 
+PLANS = PLANS_OF_ONE_METHOD
+PROTECTIONS = st.builds(
+    Protection,
+    method=st.just("cell-key"),
+    then=st.sampled_from([(), ("withhold-sparse-areas",)]),
+    settings=st.just((("strength", "light"),)),
+    smallest_group=st.sampled_from([None, 23]),
+)
+
+
+@st.composite
+def with_protections(draw: st.DrawFn) -> Plan:
+    """Tables that are protected in ways of their own, by name or by themselves."""
+    plan = draw(PLANS_OF_ONE_METHOD)
+    names = draw(st.lists(st.sampled_from(["legal", "rest.2021", "ages"]), unique=True))
+    tables = list(plan.tables)
+    for name in names:
+        at = draw(st.integers(0, len(tables) - 1))
+        tables[at] = replace(tables[at], protect=name)
+    used = {table.protect for table in tables}
+    own = draw(st.lists(st.none() | PROTECTIONS, min_size=len(tables), max_size=len(tables)))
+    tables = [
+        table if table.protect else replace(table, protect=protect)
+        for table, protect in zip(tables, own, strict=True)
+    ]
+    named = tuple((name, draw(PROTECTIONS)) for name in names if name in used)
+    return replace(plan, tables=tuple(tables), protections=named)
+
+
+PLANS |= with_protections()
+
+
 def with_programme(plan: Plan, patterns: tuple[str, ...]) -> Plan:
     return replace(plan, programme="eu-2021", programme_tables=patterns, mapping="map.toml")
 
@@ -512,3 +549,106 @@ def test_a_plan_that_is_written_reads_back_equal(plan: Plan) -> None:
 def test_the_written_plan_is_the_one_that_was_read() -> None:
     plan = read(GOOD)
     assert read(plan_text(plan)) == plan
+
+
+PER_TABLE = """\
+store = "census.store"
+
+[[table]]
+name = "legal"
+rows = ["area@district"]
+protect = "legal"
+
+[[table]]
+name = "own"
+rows = ["sex"]
+protect = { method = "threshold-and-rounding", threshold = 12 }
+
+[[table]]
+name = "rest"
+rows = ["age"]
+
+[protect]
+method = "cell-key"
+
+[protect.legal]
+method = "conventional-rounding"
+base = 5
+"""
+
+
+def placed(said: str) -> str:
+    """Mistakes with their lines, without the parts of the plan."""
+    return re.sub(r"(line \d+): (table \(number \d\)|protect): ", r"\1: ", said)
+
+
+def test_a_table_can_have_a_method_of_its_own() -> None:
+    plan = read(PER_TABLE)
+    assert plan.protect == Protection(method="cell-key")
+    legal = Protection(method="conventional-rounding", settings=(("base", 5),))
+    assert plan.protections == (("legal", legal),)
+    own = Protection(method="threshold-and-rounding", settings=(("threshold", 12),))
+    assert [plan.own_protection(table) for table in plan.tables] == [legal, own, None]
+    assert read(plan_text(plan)) == plan
+
+
+def test_without_a_method_for_all_the_others_have_the_usual_one() -> None:
+    plan = read(PER_TABLE.replace('[protect]\nmethod = "cell-key"\n\n', ""))
+    assert plan.protect is None
+    assert len(plan.protections) == 1
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ('"legal"\n\n', '"legla"\n\n', "line 6: There is no section [protect.NAME] of the plan"),
+        (
+            '"legal"\n\n',
+            "3\n\n",
+            "line 6: 'protect': should be the name of a section [protect.NAME]",
+        ),
+        ('"legal"\n\n', '""\n\n', "line 6: 'protect': should be the name"),
+        ("threshold = 12", "treshold = 12", "line 11: There is no setting 'treshold'"),
+        ("threshold = 12", "base = 5", ""),
+        ("threshold = 12", 'area = "nowhere"', "line 11: 'area' is no setting of"),
+        ("{ method =", "{ methode =", "line 11: the setting 'method' is missing ('methode' is no"),
+        ("base = 5", "base = 500", "line 22: 'base' should be a number from 2 to 100."),
+        ("base = 5", "import_published = true", "line 22: 'import_published' is for all tables"),
+        ("base = 5", 'secret = "s"', "line 22: a secret never stands in a document"),
+        ("[protect.legal]", "[protect.leg]", 'line 20: no table says protect = "leg".'),
+        ("[protect.legal]", "[protect.'le gal']", "the name should be letters, digits"),
+        ("[protect.legal]", "[protect.legal]\nx = 1", "line 21: There is no setting 'x'"),
+        ("[protect.legal]\nmethod", "[protect.legal]\nthen", "the setting 'method' is missing"),
+        ('legal"\n\n', 'legal"\n\n', ""),
+    ],
+)
+def test_every_mistake_about_a_table_of_its_own_has_its_line(
+    before: str, after: str, said: str
+) -> None:
+    assert before in PER_TABLE
+    text = PER_TABLE.replace(before, after)
+    if said:
+        assert said in placed(mistakes(text))
+    else:
+        read(text)
+
+
+def test_a_section_that_is_not_there_is_explained() -> None:
+    text = PER_TABLE.replace('[protect.legal]\nmethod = "conventional-rounding"\nbase = 5\n', "")
+    assert "line 6: there is no section [protect.legal]. Add it with a method" in placed(
+        mistakes(text)
+    )
+
+
+def test_files_of_every_method_must_be_there_and_stay_secret(tmp_path: Path) -> None:
+    text = PER_TABLE.replace(
+        '{ method = "threshold-and-rounding", threshold = 12 }',
+        '{ method = "cell-key", perturbation = "published/noise.csv" }',
+    )
+    text += '\n[output]\nfolder = "published"\n'
+    (tmp_path / "plan.toml").write_text(text, encoding="utf-8", newline="\n")
+    with pytest.raises(DocumentError) as caught:
+        read_plan(tmp_path / "plan.toml", schema_of, files=True)
+    said = placed(str(caught.value))
+    assert "line 11: the file of 'perturbation' tells how numbers are made" in said
+    assert "line 11: 'perturbation': there is no file 'published/noise.csv' beside" in said

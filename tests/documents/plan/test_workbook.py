@@ -233,7 +233,7 @@ def test_the_form_is_the_same_whenever_it_is_made() -> None:
     first = plan_workbook(plan)
     assert first == plan_workbook(plan)
     book = python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(first))
-    assert book.sheet_names == ["plan", "tables", "indicators", "office", "help"]
+    assert book.sheet_names == ["plan", "tables", "indicators", "protect", "office", "help"]
     takes = every_parameter()
     assert set(section_settings(takes)) == {*plan_help("settings"), *takes}
 
@@ -254,3 +254,47 @@ def test_other_names_of_formats_are_answered_with_ours(
     plan = changed(PLAN, "csv, xlsx", word)
     said = mistakes(workbook(tmp_path / "plan.xlsx", {"plan": plan, "tables": TABLES}))
     assert f"There is no format '{word}'. Did you mean '{meant}'?" in said
+
+
+PROTECT: Sheet = [
+    ["Name", "method", "base", "remarks"],
+    ["legal", "conventional-rounding", 5.0, "as the law says"],
+]
+LEGAL: Sheet = [
+    ["name", "rows", "protect"],
+    ["first", "sex", "legal"],
+    ["second", "age@class", '{ method = "threshold-and-rounding", threshold = 12 }'],
+    ["third", "married"],
+]
+
+
+def test_tables_of_a_workbook_can_have_methods_of_their_own(tmp_path: Path) -> None:
+    sheets = {"plan": PLAN, "tables": LEGAL, "protect": PROTECT}
+    plan = read_plan(workbook(tmp_path / "plan.xlsx", sheets), schema_of)
+    legal = Protection(method="conventional-rounding", settings=(("base", 5),))
+    assert plan.protections == (("legal", legal),)
+    own = Protection(method="threshold-and-rounding", settings=(("threshold", 12),))
+    assert [plan.own_protection(table) for table in plan.tables] == [legal, own, None]
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([["name", "methode"], ["legal", "x"]], "row 1 (cell B1): There is no column 'methode'"),
+        ([["name", "method"], ["", "cell-key"]], "row 2 (cell A2): give it a name"),
+        ([["name", "method"], ["legal", "cell-kee"]], "sheet 'protect', row 2, 'method' (cell B2)"),
+        ([["name", "method", "base"], ["legal", "cell-key", "many"]], "(cell C2): should be a num"),
+        ([["name", "method"], ["a", "cell-key"], ["a", "cell-key"]], "'a' stands there twice"),
+        ([["name", "method"], ["other", "cell-key"]], "sheet 'protect', row 2: no table says"),
+        ([["name", "method"]], "sheet 'tables', row 2, 'protect' (cell C2): there is no section"),
+    ],
+)
+def test_mistakes_of_the_sheet_have_their_place(tmp_path: Path, rows: Sheet, said: str) -> None:
+    sheets = {"plan": PLAN, "tables": LEGAL, "protect": rows}
+    assert said in mistakes(workbook(tmp_path / "plan.xlsx", sheets))
+
+
+def test_what_stands_in_braces_is_read_as_in_a_document(tmp_path: Path) -> None:
+    tables = [LEGAL[0], ["first", "sex", "{ method = "]]
+    said = mistakes(workbook(tmp_path / "plan.xlsx", {"plan": PLAN, "tables": tables}))
+    assert "(cell C2): should be a name of the sheet 'protect', or { method" in said

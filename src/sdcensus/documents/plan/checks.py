@@ -233,7 +233,7 @@ def check_output(section: OutputSection, mistakes: Mistakes) -> None:
 def check_folders(
     output: OutputSection,
     head: PlanHead | None,
-    of_methods: Mapping[str, str],
+    of_methods: Mapping[KeyPath, str],
     folder: Path,
     mistakes: Mistakes,
 ) -> None:
@@ -242,7 +242,7 @@ def check_folders(
     Args:
         output: Where files go.
         head: Names the store.
-        of_methods: The files that the method is made from, by setting.
+        of_methods: The files that methods are made from, by where they are named.
         folder: Of the plan.
         mistakes: Is told what is wrong.
     """
@@ -269,12 +269,12 @@ def check_folders(
                     ("output", name),
                     f"{name!r} and the store cannot lie in each other. Name a folder of its own.",
                 )
-    for name, file in of_methods.items():
+    for path, file in of_methods.items():
         if _is_inside(folder / file, folder / output.folder):
             mistakes.add(
-                ("protect", name),
-                f"the file of {name!r} tells how numbers are made, and it lies in the folder that"
-                " is published. Move it out of there.",
+                path,
+                f"the file of {path[-1]!r} tells how numbers are made, and it lies in the folder"
+                " that is published. Move it out of there.",
             )
 
 
@@ -288,16 +288,35 @@ def _is_inside(inner: PurePath, outer: PurePath) -> bool:
     return first == second or second in first.parents
 
 
-def missing_files(
-    folder: Path, named: Iterator[tuple[KeyPath, str | None]], mistakes: Mistakes
-) -> None:
-    """Note files that a plan names and that are not there."""
-    for path, name in named:
-        if name is None:
-            continue
+@dataclass(frozen=True, slots=True)
+class NamedFile:
+    """A file that a plan names.
+
+    Attributes:
+        path: Where the plan names it.
+        name: The file, from the folder of the plan; ``None`` where none is named.
+        folder: Whether it may be a folder.
+    """
+
+    path: KeyPath
+    name: str | None
+    folder: bool = False
+
+    def is_there(self, beside: Path) -> bool:
+        """Whether it is there, beside the plan or where it says."""
         try:
-            found = (folder / name).is_file()
+            named = beside / (self.name or "")
+            return named.is_file() or (self.folder and named.is_dir())
         except (OSError, ValueError):
-            found = False
-        if not found:
-            mistakes.add(path, f"{path[-1]!r}: there is no file {name!r} beside the plan.")
+            return False
+
+
+def missing_files(folder: Path, named: Iterator[NamedFile], mistakes: Mistakes) -> None:
+    """Note files that a plan names and that are not there."""
+    for file in named:
+        if file.name is None or file.is_there(folder):
+            continue
+        what = "file or folder" if file.folder else "file"
+        mistakes.add(
+            file.path, f"{file.path[-1]!r}: there is no {what} {file.name!r} beside the plan."
+        )

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from sdcensus.documents.plan.checks import (
     AgainstSchema,
+    NamedFile,
     PlanNames,
     check_folders,
     check_indicator_settings,
     check_output,
     missing_files,
+)
+from sdcensus.documents.plan.protections import (
+    ProtectionReader,
+    files_of,
+    is_release,
+    protections,
 )
 from sdcensus.documents.plan.sections import (
     IndicatorSection,
@@ -20,7 +26,6 @@ from sdcensus.documents.plan.sections import (
     OutputSection,
     PlanHead,
     PolicyOfPlan,
-    ProtectSection,
     ShareOf,
     TableSection,
 )
@@ -32,8 +37,6 @@ from sdcensus.documents.toml.lines import KeyPath, read_toml
 from sdcensus.documents.toml.mistakes import Document, Languages, Mistakes
 from sdcensus.documents.workbooks.small_tables import EXCEL_ENDINGS
 from sdcensus.errors import SdcensusError, unknown
-from sdcensus.model.method.parameter import Setting, ValueKind, as_setting
-from sdcensus.model.method.registry import checked_settings, parameters_of, takers_of
 from sdcensus.model.plan.plan import (
     Plan,
     PlannedIndicator,
@@ -103,6 +106,7 @@ class _Reader:
         self.languages = Languages()
         self.against: AgainstSchema | None = None
         self.roles: Mapping[str, str] = {}
+        self.protections = ProtectionReader(self._section, mistakes, _ELSEWHERE)
 
     def read(self) -> Plan:
         known = (*_HEAD, *_TABLES)
@@ -113,6 +117,9 @@ class _Reader:
                 self.mistakes.add((name,), unknown("setting or table", name, known))
         head = self._head()
         self._find_schema(head)
+        # Before the tables, which may refer to its sections.
+        self.protections.against = self.against
+        protect = self.protections.plan(self.data)
         tables = tuple(self._tables())
         schema = self.against.schema if self.against is not None else None
         self.roles = dict(read_roles(self.data.get("roles", {}), schema, self.mistakes))
@@ -123,12 +130,16 @@ class _Reader:
                 "There is no table. Add one: [[table]] with name and rows (in a workbook, a row of"
                 " the sheet 'tables'), or name a programme.",
             )
+        self.protections.check_used()
         office = self._office()
-        protect = self._protect()
+        named = tuple(
+            (name, each) for name, each in self.protections.named.items() if each is not None
+        )
+        said = list(protections(tables, protect, named))
         policy = self._optional(PolicyOfPlan, "policy")
-        output = self._output(head, files_of(protect))
+        output = self._output(head, said)
         if self.files:
-            missing_files(self.folder, _named_files(head, protect, policy), self.mistakes)
+            missing_files(self.folder, _named_files(head, said, policy), self.mistakes)
         self.mistakes.raise_if_any()
         assert head is not None  # without a store there is a mistake
         return Plan(
@@ -141,6 +152,7 @@ class _Reader:
             indicators=indicators,
             office=office,
             protect=protect,
+            protections=named,
             policy=None if policy is None else PlanPolicy(file=policy.file, role=policy.role),
             output=output,
             folder=self.folder,
@@ -222,6 +234,7 @@ class _Reader:
                 of=section.of,
                 measure=None if isinstance(measure, ShareOf) else measure,
                 share=share,
+                protect=self.protections.of_table(section.protect, (*path, "protect")),
             )
             if self.against is not None:
                 self.against.table(table, path, faulty=bool(section.faulty))
@@ -263,24 +276,20 @@ class _Reader:
         )
         return PlanOffice(**texts, contact=section.contact, symbols=symbols)
 
-    def _protect(self) -> Protection | None:
-        if "protect" not in self.data:
-            return None
-        raw = self.data["protect"]
-        if not isinstance(raw, dict):
-            self._section(ProtectSection, raw, ("protect",))
-            return None
-        own = of_section(raw, _ELSEWHERE)
-        section = self._section(ProtectSection, own, ("protect",))
-        said = {name: value for name, value in raw.items() if name not in own}
-        return read_protection(section, said, self.against, self.mistakes)
-
-    def _output(self, head: PlanHead | None, of_methods: Mapping[str, str]) -> PlanOutput | None:
+    def _output(
+        self, head: PlanHead | None, said: Sequence[tuple[KeyPath, Protection]]
+    ) -> PlanOutput | None:
         section = self._optional(OutputSection, "output")
         if section is None:
             return None
         check_output(section, self.mistakes)
-        check_folders(section, head, of_methods, self.folder, self.mistakes)
+        secret_files = {
+            (*path, name): file
+            for path, protection in said
+            for name, file in files_of(protection).items()
+            if not is_release(protection, name)
+        }
+        check_folders(section, head, secret_files, self.folder, self.mistakes)
         declared = self.languages.declared
         for at, language in enumerate(section.languages):
             if self.against is not None and language not in declared:
@@ -302,73 +311,12 @@ class _Reader:
 
 
 def _named_files(
-    head: PlanHead | None, protect: Protection | None, policy: PolicyOfPlan | None
-) -> Iterator[tuple[KeyPath, str | None]]:
-    yield ("mapping",), None if head is None else head.mapping
-    for name, file in files_of(protect).items():
-        yield ("protect", name), file
-    yield ("policy", "file"), None if policy is None else policy.file
-
-
-_PATH = "protect"
-
-
-def of_section(raw: Mapping[str, Any], elsewhere: Mapping[str, str]) -> dict[str, Any]:
-    """What stands in ``[protect]`` and is no parameter of a method."""
-    known = (*ProtectSection.model_fields, *elsewhere)
-    return {name: value for name, value in raw.items() if name in known}
-
-
-def read_protection(
-    section: ProtectSection | None,
-    said: Mapping[str, Any],
-    against: AgainstSchema | None,
-    mistakes: Mistakes,
-) -> Protection | None:
-    """Check what is said about a method; ``None`` without one.
-
-    Args:
-        section: The method and the steps after it; ``None`` where they cannot be read.
-        said: Everything else.
-        against: The schema of the census, if it is known.
-        mistakes: Is told what is wrong.
-    """
-    if section is None:
-        return None
-    takers = takers_of(section.method, section.then)
-    values, wrong = checked_settings(takers, said, as_setting)
-    for name, reason in wrong:
-        mistakes.add((_PATH, name), reason)
-    takes = parameters_of(takers)
-    if against is not None:
-        for name, value in values.items():
-            _check_axes(name, value, takes[name].kind, against)
-    return Protection(
-        method=section.method,
-        then=tuple(section.then),
-        settings=tuple(values.items()),
-        import_published=section.import_published,
-        smallest_group=section.smallest_group,
-    )
-
-
-def files_of(protection: Protection | None) -> dict[str, str]:
-    """The files that a method is made from, by setting."""
-    if protection is None:
-        return {}
-    takes = parameters_of(takers_of(protection.method, protection.then))
-    return {
-        name: str(value)
-        for name, value in protection.settings
-        if takes[name].kind is ValueKind.FILE
-    }
-
-
-def _check_axes(name: str, value: Setting, kind: ValueKind, against: AgainstSchema) -> None:
-    """Variables, and the axes of tables, must be in the census."""
-    if kind is ValueKind.VARIABLE:
-        against.axis(str(value), (_PATH, name))
-    if kind is ValueKind.TABLES and isinstance(value, tuple):
-        for at, axes in enumerate(value):
-            for axis in filter(str.strip, axes.split(",")):
-                against.axis(axis, (_PATH, name, at))
+    head: PlanHead | None,
+    said: Sequence[tuple[KeyPath, Protection]],
+    policy: PolicyOfPlan | None,
+) -> Iterator[NamedFile]:
+    yield NamedFile(("mapping",), None if head is None else head.mapping)
+    for path, protection in said:
+        for name, file in files_of(protection).items():
+            yield NamedFile((*path, name), file, folder=is_release(protection, name))
+    yield NamedFile(("policy", "file"), None if policy is None else policy.file)

@@ -42,11 +42,23 @@ _SHARE = re.compile(r"\s*share\s*\((.*)\)\s*", re.DOTALL)
 MOST_SIGNS = 12
 
 
+#: What a name should be.
+NAME_FORM = 'should be letters, digits, "-", "_" and ".", such as "age-by-parish"'
+
+
+def is_name(text: str) -> bool:
+    """Whether a text is a name: of a table, or of a way to protect some.
+
+    Examples:
+        >>> is_name("legal-tables"), is_name("legal tables")
+        (True, False)
+    """
+    return _NAME.fullmatch(text) is not None
+
+
 def _name(value: object) -> str:
-    if not isinstance(value, str) or _NAME.fullmatch(value.strip()) is None:
-        raise WrongValueError(
-            ((), 'should be letters, digits, "-", "_" and ".", such as "age-by-parish"')
-        )
+    if not isinstance(value, str) or not is_name(value.strip()):
+        raise WrongValueError(((), NAME_FORM))
     if _DEVICES.fullmatch(value.strip()):
         raise WrongValueError(((), "should be no word that some systems keep for a device"))
     return value.strip()
@@ -94,6 +106,21 @@ def _measure(value: object) -> Measure | ShareOf:
         allowed = " or ".join(map(repr, [*words, "share(condition)"]))
         raise WrongValueError(((), f"should be {allowed}"))
     return Measure(value.strip().lower())
+
+
+def _own_protection(value: object) -> str | dict[str, Any]:
+    """The name of a section, or everything itself; what stands in it is read later."""
+    if isinstance(value, str) and value.strip():
+        return value.strip()
+    if isinstance(value, dict):
+        return value
+    raise WrongValueError(
+        (
+            (),
+            'should be the name of a section [protect.NAME], such as "legal", or say what is done:'
+            ' { method = "…" }',
+        )
+    )
 
 
 def _words_of(kind: str, words: Collection[str], *, folded: bool = False) -> BeforeValidator:
@@ -187,6 +214,7 @@ Name = Annotated[str, BeforeValidator(_name)]
 Axes = Annotated[list[str], BeforeValidator(_axes)]
 Units = Annotated[Entity, BeforeValidator(_units)]
 RoleWord = Annotated[str, BeforeValidator(_role)]
+OwnProtection = Annotated[Any, BeforeValidator(_own_protection)]
 MeasureWord = Annotated[Any, BeforeValidator(_measure)]
 Symbols = Annotated[dict[str, str], BeforeValidator(_symbols)]
 Programme = Annotated[str, _words_of("programme", PROGRAMME_NAMES, folded=True)]
@@ -217,6 +245,7 @@ class TableSection(Section):
     columns: Axes = Field(default_factory=list)
     of: Units = Entity.PERSON
     measure: MeasureWord | None = None
+    protect: OwnProtection | None = None
 
 
 class IndicatorSection(Section):

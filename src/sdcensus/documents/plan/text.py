@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from sdcensus.documents.toml.text import toml
+from sdcensus.documents.toml.text import toml, toml_key
+from sdcensus.model.method.parameter import Setting
 from sdcensus.model.plan.plan import (
     Plan,
     PlannedIndicator,
@@ -72,8 +73,11 @@ def _part(plan: Plan, part: str) -> Iterator[Iterator[str]]:
             yield from map(_indicator, plan.indicators)
         case "office" if plan.office != PlanOffice():
             yield _office(plan.office)
-        case "protect" if plan.protect is not None:
-            yield _protect(plan.protect)
+        case "protect":
+            if plan.protect is not None:
+                yield _protect(plan.protect)
+            for name, protection in plan.protections:
+                yield _protect(protection, name)
         case "policy" if plan.policy is not None:
             lines = [f"file = {toml(plan.policy.file)}", f"role = {toml(plan.policy.role)}"]
             yield iter(["[policy]", *lines])
@@ -111,6 +115,18 @@ def _table(table: PlannedTable) -> Iterator[str]:
     measure = measure_text(table)
     if measure:
         yield f"measure = {toml(measure)}"
+    protect = own_protection_text(table)
+    if protect:
+        yield f"protect = {protect}"
+
+
+def own_protection_text(table: PlannedTable) -> str:
+    """What a table says about its protection, as a value of a document; empty for nothing."""
+    if table.protect is None:
+        return ""
+    if isinstance(table.protect, str):
+        return toml(table.protect)
+    return toml(dict(settings_of(table.protect)))
 
 
 def measure_text(table: PlannedTable) -> str:
@@ -146,17 +162,22 @@ def _office(office: PlanOffice) -> Iterator[str]:
         yield f"symbols = {toml(dict(office.symbols))}"
 
 
-def _protect(protect: Protection) -> Iterator[str]:
-    yield "[protect]"
-    yield f"method = {toml(protect.method)}"
+def _protect(protect: Protection, name: str = "") -> Iterator[str]:
+    yield f"[protect.{toml_key(name)}]" if name else "[protect]"
+    for setting, value in settings_of(protect):
+        yield f"{setting} = {toml(value)}"
+
+
+def settings_of(protect: Protection) -> Iterator[tuple[str, Setting]]:
+    """What is said about a method, in the order in which it is written."""
+    yield "method", protect.method
     if protect.then:
-        yield f"then = {toml(protect.then)}"
-    for name, value in protect.settings:
-        yield f"{name} = {toml(value)}"
+        yield "then", protect.then
+    yield from protect.settings
     if protect.import_published:
-        yield f"import_published = {toml(protect.import_published)}"
+        yield "import_published", protect.import_published
     if protect.smallest_group is not None:
-        yield f"smallest_group = {protect.smallest_group}"
+        yield "smallest_group", protect.smallest_group
 
 
 def _output(output: PlanOutput) -> Iterator[str]:

@@ -6,16 +6,22 @@ wrong is told by sheet, row and column.
 
 from __future__ import annotations
 
-import datetime
 import io
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
-from types import UnionType
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Any
 
+from sdcensus.documents.plan.cells import (
+    as_setting,
+    cell_text,
+    in_language,
+    own_protection,
+    place_text,
+    plain,
+)
 from sdcensus.documents.plan.sections import (
     IndicatorSection,
     OfficeSection,
@@ -32,7 +38,7 @@ from sdcensus.documents.workbooks.files import (
     LARGEST_WORKBOOK,
     read_workbook_file,
 )
-from sdcensus.documents.workbooks.ranges import cell_name, check_workbook
+from sdcensus.documents.workbooks.ranges import check_workbook
 from sdcensus.errors import InputError, MissingExtra, unknown
 from sdcensus.model.method.parameter import Parameter
 from sdcensus.model.method.registry import TABULAR, Registered, parameters_of
@@ -41,10 +47,13 @@ from sdcensus.model.text import text_of_cell
 
 #: The sheets of a plan.
 PLAN, TABLES, INDICATORS, OFFICE = "plan", "tables", "indicators", "office"
+#: A sheet with a row for each way to protect some of the tables.
+PROTECTIONS = "protect"
 #: Other names under which people know the sheets, and those that are no part of the plan.
 _SHEETS = {
     **{PLAN: PLAN, "settings": PLAN, TABLES: TABLES, "table": TABLES},
     **{INDICATORS: INDICATORS, "indicator": INDICATORS, OFFICE: OFFICE},
+    **{PROTECTIONS: PROTECTIONS, "protection": PROTECTIONS, "protections": PROTECTIONS},
 }
 _REMARKS = frozenset({"comment", "comments", "remark", "remarks", "note", "meaning", "help"})
 _HEADINGS = {
@@ -62,9 +71,6 @@ _SYNONYMS: dict[str, KeyPath] = {
     "secret": ("secret",),
 }
 _SECTIONS: dict[str, type[Section]] = {"protect": ProtectSection, "output": OutputSection}
-_YES = frozenset({"yes", "y", "true", "1", "x", "si", "sí"})
-_NO = frozenset({"no", "n", "false", "0"})
-_LANGUAGE = re.compile(r"(.+?)\s*(?::\s*|\(\s*|\[\s*)([A-Za-z]{2,3}(?:[-_][A-Za-z0-9]+)*)\s*[)\]]?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +119,7 @@ def plan_sheets(path: Path) -> Mistakes:
         )
     reader = _Sheets(document, mistakes)
     reader.settings(sheets.get(PLAN, []))
+    reader.protections(sheets.get(PROTECTIONS, []))
     reader.office(sheets.get(OFFICE, []))
     reader.rows(TABLES, "table", TableSection, sheets.get(TABLES, []))
     reader.rows(INDICATORS, "indicator", IndicatorSection, sheets.get(INDICATORS, []))
@@ -181,7 +188,7 @@ class _Sheets:
         """The sheet about the office."""
         known = [*(field for field in OfficeSection.model_fields if field != "symbols"), *SYMBOLS]
         for raw, value, place in self._pairs(OFFICE, rows):
-            name, language = _in_language(raw)
+            name, language = in_language(raw)
             name = re.sub(r"^(symbol|sign|office)s?_", "", name)
             if name in SYMBOLS:
                 self._put(("office", "symbols", name), value, place)
@@ -190,6 +197,38 @@ class _Sheets:
             else:
                 self.mistakes.add((), f"{place}: {unknown('setting', raw, known)}")
         self._settle_languages(("office",))
+
+    def protections(self, rows: list[_Row]) -> None:
+        """The sheet with a row for each way to protect some of the tables."""
+        takes = every_parameter()
+        known = ["name", *ProtectSection.model_fields, *takes]
+        heads: dict[int, str] = {}
+        for at, cell in enumerate(rows[0][1] if rows else ()):
+            name = plain(cell)
+            if cell == "" or name in _REMARKS:
+                continue
+            if name not in known:
+                place = place_text(PROTECTIONS, rows[0][0], at)
+                self.mistakes.add((), f"{place}: {unknown('column', str(cell), known)}")
+            else:
+                heads[at] = name
+        for number, cells in rows[1:]:
+            said = {heads[at]: (at, cell) for at, cell in enumerate(cells) if at in heads}
+            column, called = said.pop("name", (0, ""))
+            place, name = place_text(PROTECTIONS, number, column), cell_text(called)
+            if not name:
+                self.mistakes.add((), f"{place}: give it a name, to which tables refer.")
+                continue
+            path: KeyPath = ("protect", name)
+            if path in self.document.places:
+                self.mistakes.add((), f"{place}: {name!r} stands there twice.")
+                continue
+            self.document.places[path] = f"sheet {PROTECTIONS!r}, row {number + 1}"
+            self.document.data.setdefault("protect", {})[name] = {}
+            for setting, (at, cell) in said.items():
+                if cell != "":
+                    where = place_text(PROTECTIONS, number, at, setting)
+                    self._put((*path, setting), cell, where, of_method=takes.get(setting))
 
     def rows(self, sheet: str, part: str, section: type[Section], rows: list[_Row]) -> None:
         """A sheet with a row for each table or indicator."""
@@ -206,7 +245,7 @@ class _Sheets:
             self.document.places[start] = f"sheet {sheet!r}, row {number + 1}"
             for at, value in said:
                 heading = str(rows[0][1][at])
-                place = _place(sheet, number, at, heading)
+                place = place_text(sheet, number, at, heading)
                 self._put((*start, *columns[at]), value, place, section)
             self._settle_languages(start)
         if not self.document.data[part]:
@@ -219,19 +258,20 @@ class _Sheets:
         if not any(_heading(cell, section) in known for cell in cells):
             self.mistakes.add(
                 (),
-                f"{_place(sheet, number, 0)}: the first row has to hold the names of the columns:"
-                f" {', '.join(known)}. Move titles and remarks elsewhere, or begin them with #.",
+                f"{place_text(sheet, number, 0)}: the first row has to hold the names of the"
+                f" columns: {', '.join(known)}. Move titles and remarks elsewhere, or begin them"
+                " with #.",
             )
             return {}
         found: dict[int, KeyPath] = {}
         for at, cell in enumerate(cells):
             if cell == "":
                 continue
-            name, language = _in_language(_plain(cell))
+            name, language = in_language(plain(cell))
             if name in _REMARKS:
                 continue
             name = _heading(name, section)
-            place = _place(sheet, number, at)
+            place = place_text(sheet, number, at)
             path: KeyPath = (name, *([language] if language else []))
             if name not in section.model_fields or (language and name != "title"):
                 self.mistakes.add((), f"{place}: {unknown('column', str(cell), known)}")
@@ -245,10 +285,10 @@ class _Sheets:
         """Names and values of a sheet with a row for each, and where they stand."""
         seen: set[str] = set()
         for number, cells in rows:
-            name, value = _plain(cells[0]), cells[1] if len(cells) > 1 else ""
-            if value == "" or (name in ("setting", "settings") and _plain(value) == "value"):
+            name, value = plain(cells[0]), cells[1] if len(cells) > 1 else ""
+            if value == "" or (name in ("setting", "settings") and plain(value) == "value"):
                 continue
-            place = _place(sheet, number, 1, str(cells[0]))
+            place = place_text(sheet, number, 1, str(cells[0]))
             if not name:
                 self.mistakes.add((), f"{place}: there is a value without the name of a setting.")
             elif name in seen:
@@ -270,9 +310,11 @@ class _Sheets:
         names = [one for one in path if one in owner.model_fields]
         try:
             if of_method is not None:
-                written: object = of_method.parsed(_text(value))
+                written: object = of_method.parsed(cell_text(value))
+            elif owner is TableSection and path[-1] == "protect":
+                written = own_protection(cell_text(value))
             else:
-                written = _as_setting(value, owner, str(names[0]) if names else "")
+                written = as_setting(value, owner, str(names[0]) if names else "")
         except ValueError as error:
             self.mistakes.add((), f"{place}: {error}")
             return
@@ -310,86 +352,10 @@ class _Sheets:
             inner[name] = {free[0]: text.pop(""), **text}
 
 
-def _plain(value: object) -> str:
-    """A name as it is compared: small letters, one line for blanks, dots and dashes."""
-    text = re.sub(r"[\s.\-]+", "_", str(value).strip().casefold())
-    return text.strip("_")
-
-
-def _in_language(name: str) -> tuple[str, str]:
-    """A heading and the language that it names.
-
-    Examples:
-        >>> _in_language("title:es"), _in_language("title_(es)"), _in_language("rows")
-        (('title', 'es'), ('title', 'es'), ('rows', ''))
-    """
-    match = _LANGUAGE.fullmatch(name)
-    return (match[1].strip("_ "), match[2]) if match else (name, "")
-
-
 def _heading(cell: object, section: type[Section]) -> str:
     """The setting that a heading means, if it is one."""
-    name, _ = _in_language(_plain(cell))
+    name, _ = in_language(plain(cell))
     return name if name in section.model_fields else _HEADINGS.get(name, name)
-
-
-def _place(sheet: str, row: int, column: int, heading: str = "") -> str:
-    called = f", {heading!r}" if heading else ""
-    return f"sheet {sheet!r}, row {row + 1}{called} (cell {cell_name(row, column)})"
-
-
-def _as_setting(value: object, section: type[Section], name: str) -> object:
-    """The value of a cell as its setting takes it; a ``ValueError`` says what it should be."""
-    kinds = _kinds(section, name)
-    if name == "date" and isinstance(value, datetime.datetime):
-        return value.date()
-    if name == "date" and isinstance(value, datetime.date):
-        return value
-    text = _text(value)
-    if bool in kinds:
-        if text.casefold() in _YES | _NO:
-            return text.casefold() in _YES
-        raise ValueError("should be yes or no")
-    if list in kinds:
-        return [part.strip() for part in re.split(r"[,;\n]", text) if part.strip()]
-    if int in kinds or float in kinds:
-        try:
-            number = float(text)
-        except ValueError:
-            raise ValueError("should be a number") from None
-        if number.is_integer():
-            return int(number)
-        if float in kinds:
-            return number
-        raise ValueError("should be a whole number")
-    return text
-
-
-def _kinds(section: type[Section], name: str) -> set[type]:
-    """The plain types that a setting takes."""
-    if name not in section.model_fields:
-        return {str}
-    found: set[type] = set()
-    waiting: list[Any] = [section.model_fields[name].annotation]
-    while waiting:
-        one = waiting.pop()
-        origin = get_origin(one)
-        if origin is Annotated or origin in (Union, UnionType):
-            waiting += get_args(one)[:1] if origin is Annotated else get_args(one)
-        else:
-            found.add(origin or one)
-    return found
-
-
-def _text(value: object) -> str:
-    """The text of a cell; whole numbers without the fraction that Excel gives them."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    if isinstance(value, datetime.datetime):
-        return value.date().isoformat() if value.time() == datetime.time() else value.isoformat(" ")
-    return str(value).strip()
 
 
 def every_parameter() -> dict[str, Parameter]:

@@ -8,11 +8,16 @@ from importlib import import_module
 from typing import Any
 
 from sdcensus.documents.plan.help import plan_help
-from sdcensus.documents.plan.text import measure_text
+from sdcensus.documents.plan.text import (
+    measure_text,
+    own_protection_text,
+    settings_of,
+)
 from sdcensus.documents.plan.workbook import (
     INDICATORS,
     OFFICE,
     PLAN,
+    PROTECTIONS,
     TABLES,
     every_parameter,
     section_settings,
@@ -21,7 +26,7 @@ from sdcensus.documents.workbooks.files import plain_book
 from sdcensus.errors import MissingExtra
 from sdcensus.model.method.parameter import Parameter, ValueKind
 from sdcensus.model.method.registry import Part, Registered, meaning
-from sdcensus.model.plan.plan import Plan, PlannedIndicator, PlannedTable
+from sdcensus.model.plan.plan import Plan, PlannedIndicator, PlannedTable, Protection
 from sdcensus.model.plan.vocabulary import (
     INDICATOR_KINDS,
     PROGRAMME_NAMES,
@@ -71,8 +76,9 @@ def plan_workbook(plan: Plan, *, comments: Sequence[str] = ()) -> bytes:
     book = plain_book(library, content, {"in_memory": True})
     book.set_properties({"title": "Plan"})
     takes = every_parameter()
-    form = _Form(book, {**_CHOICES, **_choices_of(takes)})
     languages = _languages(plan)
+    notes = _notes_of(takes, languages[0])
+    form = _Form(book, {**_CHOICES, **_choices_of(takes)}, notes)
     form.settings(PLAN, _plan_rows(plan, comments, takes, languages[0]))
     form.table(
         TABLES, _table_columns(languages), [_table(table, languages) for table in plan.tables]
@@ -81,6 +87,12 @@ def plan_workbook(plan: Plan, *, comments: Sequence[str] = ()) -> bytes:
         INDICATORS,
         _indicator_columns(languages),
         [_indicator(indicator, languages) for indicator in plan.indicators],
+    )
+    columns = _protection_columns(plan)
+    form.table(
+        PROTECTIONS,
+        columns,
+        [_protection(name, each, columns) for name, each in plan.protections],
     )
     form.settings(OFFICE, _office_rows(plan, languages))
     form.help()
@@ -117,10 +129,7 @@ def _plan_rows(
     values = _settings(plan, takes)
     for comment in comments:
         yield f"# {comment}", "", ""
-    notes = {
-        **plan_help("settings"),
-        **{name: meaning(one, language) for name, one in takes.items()},
-    }
+    notes = _notes_of(takes, language)
     names = list(section_settings(takes))
     heads = {part[0]: title for title, part in _PARTS}
     order = [name for name in names if name not in ("policy", "role")]
@@ -129,6 +138,12 @@ def _plan_rows(
         if name in heads:
             yield f"# {heads[name]}", "", ""
         yield name, values.get(name, ""), notes[name]
+
+
+def _notes_of(takes: Mapping[str, Parameter], language: str) -> dict[str, str]:
+    """What every setting means."""
+    own = {name: meaning(parameter, language) for name, parameter in takes.items()}
+    return {**plan_help("settings"), **own}
 
 
 def _settings(plan: Plan, takes: Mapping[str, Parameter]) -> dict[str, str]:
@@ -169,13 +184,30 @@ def _cell(value: object, between: str = ", ") -> str:
 
 def _table_columns(languages: Sequence[str]) -> list[str]:
     titles = [f"title:{language}" for language in languages]
-    return ["name", *titles, "of", "universe", "where", "rows", "columns", "measure"]
+    return ["name", *titles, "of", "universe", "where", "rows", "columns", "measure", "protect"]
 
 
 def _indicator_columns(languages: Sequence[str]) -> list[str]:
     titles = [f"title:{language}" for language in languages]
     own = ["numerator", "denominator", "variable", "per", "decimals"]
     return ["name", *titles, "kind", "by", "of", "universe", *own]
+
+
+def _protection_columns(plan: Plan) -> list[str]:
+    used = [setting for _, each in plan.protections for setting, _ in settings_of(each)]
+    return list(dict.fromkeys(["name", "method", "then", *used]))
+
+
+def _protection(name: str, protection: Protection, columns: Sequence[str]) -> list[str]:
+    said = dict(settings_of(protection))
+    takes = every_parameter()
+    return [name, *(_setting(said.get(column), takes.get(column)) for column in columns[1:])]
+
+
+def _setting(value: object, parameter: Parameter | None) -> str:
+    # Each table of a list is itself a list of axes with commas.
+    of_tables = parameter is not None and parameter.kind is ValueKind.TABLES
+    return _cell(value, "; " if of_tables else ", ")
 
 
 def _titles(text: Text, languages: Sequence[str]) -> list[str]:
@@ -187,7 +219,8 @@ def _table(table: PlannedTable, languages: Sequence[str]) -> list[str]:
     titles = _titles(table.title, languages)
     whom = [table.of.plural, table.universe, table.where]
     axes = [_cell(table.rows), _cell(table.columns)]
-    return [table.name, *titles, *whom, *axes, measure_text(table)]
+    named = table.protect if isinstance(table.protect, str) else own_protection_text(table)
+    return [table.name, *titles, *whom, *axes, measure_text(table), named]
 
 
 def _indicator(one: PlannedIndicator, languages: Sequence[str]) -> list[str]:
@@ -219,12 +252,15 @@ def _office_rows(plan: Plan, languages: Sequence[str]) -> Iterator[_Line]:
 class _Form:
     """Writes the sheets of one workbook."""
 
-    def __init__(self, book: Any, choices: Mapping[str, Sequence[str]]) -> None:
+    def __init__(
+        self, book: Any, choices: Mapping[str, Sequence[str]], notes: Mapping[str, str]
+    ) -> None:
         def style(**properties: object) -> Any:
             return book.add_format({"font_name": "Calibri", "font_size": 11, **properties})
 
         self.book = book
         self.choices = choices
+        self.notes = {**notes, **plan_help("columns")}
         self.head = style(bold=True, bottom=1, valign="top")
         self.part = style(bold=True, font_color="#1F4E79")
         self.name = style(valign="top")
@@ -259,7 +295,8 @@ class _Form:
             sheet.set_column(at, at, 36 if wide else 18)
             sheet.write_string(0, at, column, self.head)
             plain = column.partition(":")[0]
-            sheet.write_comment(0, at, plan_help("columns")[plain], {"author": "", "width": 260})
+            note = self.notes.get(plain, "")
+            sheet.write_comment(0, at, note, {"author": "", "width": 260})
             self._choices(sheet, plain, 1, last, at)
         for row, cells in enumerate(rows, start=1):
             for at, cell in enumerate(cells):
@@ -292,6 +329,8 @@ class _Form:
             "Sheet 'plan': one setting in a row. Empty means: not said.",
             "Sheet 'tables': one table in a row. Lists are comma-separated.",
             "Sheet 'indicators': figures that are computed from published counts.",
+            "Sheet 'protect': ways to protect some tables, one in a row; other settings of a method"
+            " are further columns. A table names it in its column 'protect'.",
             "Sheet 'office': who publishes, and the signs that you use.",
             "Rows that begin with #, empty rows and other sheets are not read.",
             "Check the plan with: sdcensus plan check FILE",

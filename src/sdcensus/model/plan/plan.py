@@ -13,6 +13,31 @@ from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.model.text import Text
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Protection:
+    """How tables of a plan are protected.
+
+    Attributes:
+        method: The name of a method.
+        then: Names of the steps after it.
+        settings: What is said about them, by name; the perturbation file among it.
+        import_published: Whether numbers that were published before for the same records, by
+            another method or from other data, are taken over instead of drawn anew.
+        smallest_group: Groups that are published below this are not broken down further; not
+            below that of the policy.
+    """
+
+    method: str
+    then: tuple[str, ...] = ()
+    settings: tuple[tuple[str, Setting], ...] = ()
+    import_published: bool = False
+    smallest_group: int | None = None
+
+    def __repr__(self) -> str:
+        # What is said about a method may be what nobody outside may know.
+        return f"<Protection {' then '.join((self.method, *self.then))}>"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedTable:
     """A table of a plan, as it is written.
@@ -28,6 +53,8 @@ class PlannedTable:
             census.
         share: The condition of ``measure = "share(…)"``: of the records of each cell, the
             percentage that fulfils it is published. Empty for a table of counts.
+        protect: How it is protected, where not as the plan says: the name of one of the plan's
+            protections, or everything itself.
     """
 
     name: str
@@ -39,6 +66,7 @@ class PlannedTable:
     of: Entity = Entity.PERSON
     measure: Measure | None = None
     share: str = ""
+    protect: Protection | str | None = None
 
     @property
     def by(self) -> tuple[str, ...]:
@@ -108,31 +136,6 @@ class PlanOffice:
     symbols: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Protection:
-    """How the tables of a plan are protected.
-
-    Attributes:
-        method: The name of a method.
-        then: Names of the steps after it.
-        settings: What is said about them, by name; the perturbation file among it.
-        import_published: Whether numbers that were published before for the same records, by
-            another method or from other data, are taken over instead of drawn anew.
-        smallest_group: Groups that are published below this are not broken down further; not
-            below that of the policy.
-    """
-
-    method: str
-    then: tuple[str, ...] = ()
-    settings: tuple[tuple[str, Setting], ...] = ()
-    import_published: bool = False
-    smallest_group: int | None = None
-
-    def __repr__(self) -> str:
-        # What is said about a method may be what nobody outside may know.
-        return f"<Protection {' then '.join((self.method, *self.then))}>"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanPolicy:
     """The policy that a plan obeys: its file, and the role in which it asks."""
@@ -189,6 +192,7 @@ class Plan:
         indicators: Figures that are computed from published counts.
         office: Who publishes.
         protect, policy, output: How, within what, and where to; ``None`` where the plan is silent.
+        protections: Further ways to protect tables, by name, for tables that say so.
         folder: Where the plan lies.
         file: What the plan is called.
     """
@@ -202,6 +206,7 @@ class Plan:
     indicators: tuple[PlannedIndicator, ...] = ()
     office: PlanOffice = PlanOffice()
     protect: Protection | None = None
+    protections: tuple[tuple[str, Protection], ...] = ()
     policy: PlanPolicy | None = None
     output: PlanOutput | None = None
     folder: Path = field(default=Path(), compare=False)
@@ -213,6 +218,20 @@ class Plan:
             if table.name == name:
                 return table
         raise UnknownName("table in the plan", name, known=[table.name for table in self.tables])
+
+    def own_protection(self, table: PlannedTable) -> Protection | None:
+        """How a table is protected by what it says itself; ``None`` if it says nothing.
+
+        Raises:
+            UnknownName: It refers to something that the plan does not have.
+        """
+        if not isinstance(table.protect, str):
+            return table.protect
+        for name, protection in self.protections:
+            if name == table.protect:
+                return protection
+        known = [name for name, _ in self.protections]
+        raise UnknownName("section [protect.NAME] of the plan", table.protect, known=known)
 
     def path(self, text: str) -> Path:
         """A file or folder that the plan names."""
