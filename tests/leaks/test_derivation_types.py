@@ -35,12 +35,16 @@ ROOMS = (
 #: What they hold: the schema, what was published, or what the office lets everybody read.
 PUBLIC = {
     "AreaLevels",
+    "ControlTable",
+    "Controls",
     "CountPrior",
     "Crawl",
+    "Effort",
     "Estimates",
     "FolderAttack",
     "FreeNames",
     "LevelOfVariable",
+    "ListedVariables",
     "MenuWalk",
     "OfferedAxis",
     "PublicPaper",

@@ -25,6 +25,7 @@ from sdcensus.errors import SdcensusError
 from sdcensus.formats.write import write_table
 from sdcensus.methods.additivity import Additivity
 from sdcensus.methods.cell_key import CellKey
+from sdcensus.methods.coarsening.method import Coarsening
 from sdcensus.methods.light_touch import LightTouch
 from sdcensus.methods.method import Method
 from sdcensus.methods.notes import notes_for
@@ -34,6 +35,9 @@ from sdcensus.methods.pipeline import Pipeline
 from sdcensus.methods.rounding import ConventionalRounding, RandomRounding
 from sdcensus.methods.semi_controlled import SemiControlledRounding
 from sdcensus.methods.small_cells import SmallCellAdjustment
+from sdcensus.methods.small_counts.small_count_rounding import SmallCountRounding
+from sdcensus.methods.suppression.method import Suppression
+from sdcensus.methods.tabular_adjustment.method import ControlledTabularAdjustment
 from sdcensus.methods.threshold import ThresholdRounding
 from sdcensus.methods.withhold_sparse import WithholdSparse
 from sdcensus.model.confidential import Confidential
@@ -76,6 +80,10 @@ CASES = {
         Pipeline(RandomRounding(5), WithholdSparse("area", mean_cell_size=1e7, below=10**7))
     ),
     "threshold-and-rounding": Case(ThresholdRounding(10, 5)),
+    "small-count-rounding": Case(SmallCountRounding(5, secret=SECRET), changes=False),
+    "suppression": Case(Suppression(3), changes=False),
+    "tabular-adjustment": Case(ControlledTabularAdjustment(secret=SECRET), changes=False),
+    "coarsening": Case(Coarsening(3), changes=False),
 }
 NAMES = list(CASES)
 

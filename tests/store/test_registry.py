@@ -280,7 +280,7 @@ def test_damaged_publications_are_refused(registry: Registry) -> None:
         description.write_text(made, encoding="utf-8", newline="\n")
         with pytest.raises(StoreError, match="damaged"):
             registry.entries()
-    newer = json.dumps({**content, "version": 3})
+    newer = json.dumps({**content, "version": batch_module.CLOSING_VERSION + 1})
     description.write_text(newer, encoding="utf-8", newline="\n")
     with pytest.raises(StoreError, match="newer sdcensus"):
         registry.entries()

@@ -20,6 +20,7 @@ from sdcensus.model.schema.encoding import NO_VALUE
 from sdcensus.model.schema.implications import declared_rules
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity, Role, Variable
+from sdcensus.model.spec.listed_tables import ListedTables
 from sdcensus.model.spec.universe import Universe
 from sdcensus.model.text import parse_json
 from sdcensus.store.manifest import (
@@ -127,7 +128,7 @@ _CODES = frozenset({"uint8", "uint16", "uint32"})
 class CensusStore(Confidential):
     """An encoded census. Shows no rows and no counts; reads columns when they are needed."""
 
-    __slots__ = ("_checked", "_columns", "_in_order", "manifest", "path", "schema")
+    __slots__ = ("_checked", "_columns", "_in_order", "_listed", "manifest", "path", "schema")
 
     def __init__(self, path: Path, manifest: Manifest, schema: Schema) -> None:
         self.path = path
@@ -136,6 +137,8 @@ class CensusStore(Confidential):
         self._columns: dict[tuple[Entity, str], Integers] = {}
         self._checked: set[tuple[Entity, str]] = set()
         self._in_order: dict[Entity, bool] = {}
+        # Looked up once for all tables: their cells take a while.
+        self._listed = None if manifest.listed is None else ListedTables(manifest.listed, schema)
 
     @classmethod
     def open(cls, path: Path, *, unfinished: bool = False) -> CensusStore:
@@ -169,6 +172,7 @@ class CensusStore(Confidential):
             lineage_text(manifest.lineage),
             rules=self.schema.kept(declared_rules),
             weights_only=self.schema.census.weights_only,
+            listed=self._listed,
         )
 
     def rows(self, entity: Entity) -> int:

@@ -13,6 +13,7 @@ from sdcensus.errors import SdcensusError, StoreError
 from sdcensus.model.published.provenance import Derivation
 from sdcensus.model.schema.schema import KeySpace
 from sdcensus.model.schema.variable import Entity
+from sdcensus.model.spec.listed_tables import TableList
 from sdcensus.model.text import parse_json
 
 #: The version of the folder's layout. Raised when older programs could not read it rightly.
@@ -76,6 +77,8 @@ class Manifest:
     maps: Mapping[str, str] = field(default_factory=dict)
     #: How it was derived from an original store; empty for one that was loaded.
     lineage: tuple[Derivation, ...] = ()
+    #: The tables for which its records were changed so that no count in them is small.
+    listed: TableList | None = None
 
     @property
     def data_version(self) -> str:
@@ -103,6 +106,7 @@ class Manifest:
             "on_problem": self.on_problem,
             **({"maps": dict(sorted(self.maps.items()))} if self.maps else {}),
             **({"lineage": [step.to_json() for step in self.lineage]} if self.lineage else {}),
+            **({"listed": self.listed.to_json()} if self.listed is not None else {}),
             "entities": {
                 entity.value: {
                     "rows": self.rows[entity],
@@ -164,6 +168,7 @@ def _from_json(content: Mapping[str, Any]) -> Manifest:
         },
         maps={str(name): str(digest) for name, digest in content.get("maps", {}).items()},
         lineage=tuple(Derivation.from_json(step) for step in content.get("lineage", ())),
+        listed=TableList.from_json(content["listed"]) if "listed" in content else None,
     )
     if manifest.data_version != content["data_version"]:
         raise ValueError("data version")

@@ -19,6 +19,7 @@ from sdcensus.model.cube.cube import Origin
 from sdcensus.model.schema.implications import declared_rules
 from sdcensus.model.schema.schema import KeySpace, Schema
 from sdcensus.model.schema.variable import Entity, Variable
+from sdcensus.model.spec.listed_tables import ListedTables, TableList
 from sdcensus.model.text import parse_json
 from sdcensus.store.census_store import file_digest
 from sdcensus.store.manifest import MANIFEST_FILE, SCHEMA_FILE, value_column
@@ -99,6 +100,8 @@ class ParquetManifest:
     people: str = ""
     #: How its store was derived from an original one, as published files name it.
     lineage: str = ""
+    #: The tables for which its records were changed so that no count in them is small.
+    listed: TableList | None = None
 
     def to_json(self) -> str:
         """The manifest as the text of its file."""
@@ -113,6 +116,7 @@ class ParquetManifest:
             "secret_id": self.secret_id,
             **({"people": self.people} if self.people else {}),
             **({"lineage": self.lineage} if self.lineage else {}),
+            **({"listed": self.listed.to_json()} if self.listed is not None else {}),
             "entities": {
                 entity.value: _dataset_json(dataset) for entity, dataset in self.datasets.items()
             },
@@ -166,6 +170,7 @@ def manifest_from_json(text: str, *, where: str) -> ParquetManifest:
             },
             people=str(content.get("people", "")),
             lineage=str(content.get("lineage", "")),
+            listed=TableList.from_json(content["listed"]) if "listed" in content else None,
         )
     except (KeyError, TypeError, ValueError, AttributeError, SdcensusError):
         raise StoreError(f"{where}: the manifest is damaged. {_AGAIN}") from None
@@ -281,6 +286,7 @@ class ParquetCensus(Confidential):
             manifest.lineage,
             rules=self.schema.kept(declared_rules),
             weights_only=self.schema.census.weights_only,
+            listed=None if manifest.listed is None else ListedTables(manifest.listed, self.schema),
         )
 
     def rows(self, entity: Entity) -> int:

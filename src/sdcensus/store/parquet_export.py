@@ -108,6 +108,7 @@ def export_parquet(
             datasets=datasets,
             people=str(people_mark(store)),
             lineage=store.origin.lineage,
+            listed=store.manifest.listed,
         )
         text = json.dumps(schema_to_json(schema), ensure_ascii=False, separators=(",", ":"))
         (making.folder / SCHEMA_FILE).write_text(text + "\n", encoding="utf-8", newline="\n")

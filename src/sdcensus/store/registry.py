@@ -7,7 +7,7 @@ exist, so an interrupted publication leaves nothing that is read.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,12 +18,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sdcensus.errors import OutputError, Refused, SpecError, StoreError
+from sdcensus.model.linked.products import Closing, ProductTable
 from sdcensus.model.published.provenance import Provenance, line_text
 from sdcensus.model.published.table import AnyTable, PublishedTable, SparseTable, Table
 from sdcensus.model.schema.variable import Variable
 from sdcensus.model.spec.shared_cells import shared_cells
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.store.owner_only import write_owner_only
+from sdcensus.store.registry_closed import product_of, refuse_opened
 from sdcensus.store.registry_files import (
     ABOUT_FILE,
     FOLDER,
@@ -32,6 +34,7 @@ from sdcensus.store.registry_files import (
     Batch,
     RegistryEntry,
     as_bytes,
+    closing,
     damaged,
     entry_from,
     event_files,
@@ -213,6 +216,7 @@ class Registry:
         name: str = "",
         allow_conflicts: bool = False,
         consistent: bool = False,
+        closes: Closing | None = None,
     ) -> RegistryEntry:
         """Add a publication of one table; adding the same again changes nothing.
 
@@ -222,9 +226,11 @@ class Registry:
             name: How the office calls it.
             allow_conflicts: Whether cells may have been published before with another value.
             consistent: Whether the same records have the same number however they are reached.
+            closes: What its method asks of other products for the cells that it withholds; as the
+                method of the provenance says, if it is not given.
 
         Raises:
-            Refused: Cells were published before with another value.
+            Refused: Cells were published before with another value, or are closed.
         """
         table: AnyTable
         if isinstance(published, PublishedTable):
@@ -239,9 +245,9 @@ class Registry:
         if known is not None:
             return known
         if not allow_conflicts:
-            self.refuse_conflicts(table, provenance)
+            self.refuse_conflicts(table, provenance, closes)
         batch = self.batch()
-        batch.add(table, provenance=provenance, name=name, consistent=consistent)
+        batch.add(table, provenance=provenance, name=name, consistent=consistent, closes=closes)
         batch.commit(name or table.spec.title)
         return self.entries()[-1]
 
@@ -318,17 +324,25 @@ class Registry:
             seen[kept] = True
         return withheld[seen]
 
-    def refuse_conflicts(self, table: AnyTable, provenance: Provenance | None = None) -> None:
+    def refuse_conflicts(
+        self,
+        table: AnyTable,
+        provenance: Provenance | None = None,
+        closes: Closing | None = None,
+    ) -> None:
         """Refuse a table with numbers that contradict what was published before.
 
         Or one from another line of records than anything else: all tables of a census are related,
-        also where they share no number.
+        also where they share no number. Or one that gives away what was closed, or closes what is
+        out.
 
         Args:
             table: What would be published.
             provenance: How it was made.
+            closes: As for ``add``.
         """
         self._refuse_other_lines(table, provenance)
+        self._refuse_opened(table, closing(provenance) if closes is None else closes)
         conflicts = self.conflicts(table)
         if conflicts:
             cells = sum(map(len, conflicts))
@@ -352,6 +366,24 @@ class Registry:
                 " Publish from the store from which was published before; for another census,"
                 " name a registry of its own."
             )
+
+    def _refuse_opened(self, table: AnyTable, closes: Closing) -> None:
+        new = ProductTable.of(table.spec.title, table, closing=closes)
+        before = self.latest()
+        if new.closes or any(entry.closes for entry in before):
+            refuse_opened(new, self.products(before))
+
+    def products(
+        self, entries: Iterable[RegistryEntry], names: Callable[[RegistryEntry], str] | None = None
+    ) -> list[ProductTable]:
+        """Published tables as products that show and close cells.
+
+        Args:
+            entries: The tables.
+            names: What messages call them; their names if it is not said.
+        """
+        called = names or (lambda entry: entry.name)
+        return [product_of(entry, self.values, called(entry)) for entry in entries]
 
     def _numbers(
         self, spec: TableSpec, cells: Numbers, entry: RegistryEntry

@@ -13,6 +13,8 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from sdcensus.errors import InputError, StoreError
+from sdcensus.model.method.registry import closing_of
+from sdcensus.model.published.closing import Closing
 from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.published.table import AnyTable, SparseTable
 from sdcensus.model.schema.variable import Variable
@@ -31,6 +33,9 @@ from sdcensus.store.registry_values import Values, identity_of, making_of, value
 FORMAT_NAME = "sdcensus-registry"
 #: Raised when older programs could not read the folder rightly.
 FORMAT_VERSION = 2
+#: The version of descriptions of tables that close cells: who does not know what that means must
+#: not publish beside them.
+CLOSING_VERSION = 3
 ABOUT_FILE = "registry.json"
 #: Descriptions and values of tables; code lists; what was published when.
 FOLDER, LISTS, EVENTS = "published", "lists", "publications"
@@ -70,6 +75,11 @@ def read_json(path: Path, *, missing: str) -> dict[str, Any]:
 def damaged(path: Path) -> StoreError:
     """What is said of a file that is not as it was written."""
     return StoreError(f"{path} is damaged. Restore the registry from a backup.")
+
+
+def closing(provenance: Provenance | None) -> Closing:
+    """What the method of a provenance asks of other products for the cells that it withholds."""
+    return Closing("" if provenance is None else closing_of(provenance.method))
 
 
 def make_folders(folder: Path) -> None:
@@ -193,8 +203,22 @@ class Batch:
         name: str = "",
         consistent: bool = False,
         series: str = "",
+        closes: Closing | None = None,
+        together: str = "",
     ) -> str:
-        """Put the values of a table down; the id under which ``take`` finds them again."""
+        """Put the values of a table down; the id under which ``take`` finds them again.
+
+        Args:
+            table: The table.
+            provenance: How it was made.
+            name: How the office calls it.
+            consistent: Whether the same records have the same number however they are reached.
+            series: Of which census it is.
+            closes: What its method asks of other products for the cells that it withholds; as
+                the method of the provenance says, if it is not given.
+            together: The same word for tables that were protected together.
+        """
+        closes = closing(provenance) if closes is None else closes
         values = Values.of(table)
         digest = values_digest(table.spec, values)
         identity = identity_of(table.spec, provenance, digest, series)
@@ -215,6 +239,8 @@ class Batch:
             "digest": digest,
             "series": series,
         }
+        if closes:
+            facts |= {"version": CLOSING_VERSION, "closes": closes.value, "together": together}
         return self._described(identity, table.spec, provenance, facts)
 
     def add_digest(
@@ -332,6 +358,8 @@ class RegistryEntry:
         digest: A digest of the published values.
         series: Of which census it is, where the office tells them apart.
         spec_hash: The hash of ``spec``.
+        closes: What its method asks of other products for the cells that it withholds.
+        together: The same word for tables that were protected together.
     """
 
     id: str
@@ -346,6 +374,8 @@ class RegistryEntry:
     digest: str = ""
     series: str = ""
     spec_hash: str = ""
+    closes: Closing = Closing.NOTHING
+    together: str = ""
 
     def agrees_with(self, provenance: Provenance | None, *, consistent: bool) -> bool:
         """Whether a table made like that has the same numbers for the same records anyway."""
@@ -370,7 +400,7 @@ def entry_from(
     """
     path = folder / FOLDER / identity
     try:
-        if int(content["version"]) > FORMAT_VERSION:
+        if int(content["version"]) > CLOSING_VERSION:
             raise StoreError(f"{path} was written by a newer sdcensus. Update sdcensus.")
         document = get_spec(folder, content["spec"], lists)
         spec = spec_from_json(document, where=f"the table in {path.name}")
@@ -387,6 +417,8 @@ def entry_from(
             digest=str(content.get("digest", "")),
             series=str(content.get("series", "")),
             spec_hash=str(content["spec_hash"]),
+            closes=Closing(str(content.get("closes", ""))),
+            together=str(content.get("together", "")),
         )
         same = entry.id == identity and _is_intact(content, spec)
     except (InputError, LookupError, TypeError, ValueError, AttributeError):

@@ -25,6 +25,7 @@ from sdcensus.errors import OutputError
 from sdcensus.model.published.provenance import Derivation
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity
+from sdcensus.model.spec.listed_tables import TableList
 from sdcensus.model.text import parse_json
 from sdcensus.store.manifest import (
     FORMAT_NAME,
@@ -272,6 +273,7 @@ class StoreWriter(FolderInTheMaking):
         secret_id: str,
         on_problem: str,
         lineage: tuple[Derivation, ...] = (),
+        listed: TableList | None = None,
     ) -> Manifest:
         """Write schema and manifest; from here on the writer can open the folder."""
         manifest = Manifest(
@@ -285,6 +287,7 @@ class StoreWriter(FolderInTheMaking):
             columns=self._columns,
             maps=self._maps,
             lineage=lineage,
+            listed=listed,
         )
         text = json.dumps(schema_to_json(schema), ensure_ascii=False, separators=(",", ":"))
         try:

@@ -24,7 +24,8 @@ from sdcensus.session.answer.budgets import open_menu
 from sdcensus.session.census.census import Census
 from sdcensus.session.guard.changed_records import ChangedRecords
 from sdcensus.session.guard.run import Revision
-from sdcensus.session.guard.served_guard import ServingGuard, menu_of_text, menu_text
+from sdcensus.session.guard.served_guard import ServingGuard
+from sdcensus.session.guard.served_menus import menu_of_text, menu_text
 from sdcensus.session.guard.served_words import changes_in_menu
 from sdcensus.testing.island import SECRET
 from sdcensus.testing.stores import Units

@@ -13,11 +13,14 @@ import numpy.typing as npt
 from sdcensus.errors import SdcensusError, StoreError
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.published.lock import LockedTable, Making, PublicationLock
+from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.published.table import Mark
 from sdcensus.model.spec.shared_cells import shared_cells
 from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.session.guard import words
 from sdcensus.session.guard.changed_records import ChangedRecords
 from sdcensus.session.guard.run import GuardRun, TableChanges, by_area
+from sdcensus.session.protect.linked import linked_method
 from sdcensus.store.census_store import CensusStore
 from sdcensus.store.registry import Registry, RegistryEntry
 from sdcensus.store.registry_values import Differences, Values, differences
@@ -113,7 +116,7 @@ class RecordCounter(Confidential):
         """After re-keying: are numbers drawn anew everywhere, and which show changes even so?"""
         shown = _not_empty(values, found.before)
         changed = np.isin(shown, found.cells)
-        plain = self._plain_cells(spec, values, found)
+        plain = self._plain_cells(spec, values, found, making)
         uncounted = ""
         try:
             behind = self._behind(spec, shown, found.makings, making, enough=None)
@@ -140,9 +143,15 @@ class RecordCounter(Confidential):
             areas_short=areas.changed,
         )
 
-    def _plain_cells(self, spec: TableSpec, values: Values, found: SharedNumbers) -> Numbers:
+    def _plain_cells(
+        self, spec: TableSpec, values: Values, found: SharedNumbers, making: Making
+    ) -> Numbers:
         """Changed cells whose change new keys do not hide."""
-        method = self._run.methods(spec.of)
+        method = self._run.methods(spec)
+        if linked_method(method) is not None and method.first.shows_truth:
+            # Nothing is drawn: new keys hide no correction.
+            same = all(made.data_version == making.data_version for made in found.makings)
+            return found.cells[:0] if same else found.cells
         plain = [np.intersect1d(method.exempt_cells(spec), found.cells)]
         if method.claims().zeros_are_true and found.before is not None:
             cells = found.cells
@@ -349,3 +358,53 @@ def _by_numbers(found: Differences, before: Making, now: Making) -> tuple[Number
     hidden = found.flags == Mark.NOT_BROKEN_DOWN
     opened = (found.flags_before == Mark.NOT_BROKEN_DOWN) & ~hidden
     return found.cells[~hidden & ~opened], int(hidden.sum()), int(opened.sum())
+
+
+def streamed_changes(
+    name: str,
+    spec: TableSpec,
+    digest: str,
+    provenance: Provenance,
+    *,
+    locked: LockedTable | None,
+    before: Making | None,
+    making: Making,
+) -> TableChanges:
+    """What is known of a table whose values are too many to be kept.
+
+    Args:
+        name: What the plan calls it.
+        spec: The table.
+        digest: A digest of its published cells.
+        provenance: How it was made.
+        locked, before: What was published of it, and how that was made, if anything was.
+        making: How it is made now.
+    """
+    changes = TableChanges(
+        name=name,
+        title=spec.title,
+        spec_hash=spec.hash(),
+        cells=spec.cells,
+        of=spec.of,
+        provenance=provenance,
+        entry="" if locked is None else locked.entry,
+        digest=digest,
+        known=locked is not None,
+        values_kept=False,
+    )
+    if locked is None or before is None:
+        return changes
+    changes = replace(
+        changes,
+        other_data=before.data_version != making.data_version,
+        other_line=before.lineage != making.lineage,
+    )
+    if locked.digest == digest:
+        return changes
+    # Which cells changed is not known; that all did is the safe side.
+    return replace(
+        changes,
+        changed=spec.cells,
+        why=words.differences(before, making),
+        uncounted="the values of a streamed table are not kept, so its changed cells are not known",
+    )

@@ -19,11 +19,15 @@ from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.lock import LOCK_FILE, LockedTable, Making
 from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.published.table import AnyTable, Table
-from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.census.census import Census
 from sdcensus.session.guard import words
-from sdcensus.session.guard.comparison import PublishedComparison, RecordCounter
+from sdcensus.session.guard.closed import closed_in_run, entries_out
+from sdcensus.session.guard.comparison import (
+    PublishedComparison,
+    RecordCounter,
+    streamed_changes,
+)
 from sdcensus.session.guard.harmony import Imported, coexistence_warnings, imported
 from sdcensus.session.guard.lines import crossed_lines, lines_beside
 from sdcensus.session.guard.run import (
@@ -61,12 +65,13 @@ __all__ = [
 def open_guard(
     office: Path,
     census: Census,
-    method: Method | Callable[[Entity], Method],
+    method: Method | Callable[[TableSpec], Method],
     *,
     plan: str,
     specs: Sequence[TableSpec] = (),
     date: str = "",
     revision: Revision | None = None,
+    accepts: bool = False,
     progress: Progress = no_progress,
 ) -> Guard:
     """Open the lock and the registry of an office folder, and check what is asked for.
@@ -74,12 +79,12 @@ def open_guard(
     Args:
         office: The folder of the office; made if it is missing.
         census: From which is published.
-        method: How, or what gives the method for units of a kind; built with
-            ``series_key_version``.
+        method: How, or what gives the method of a table; built with ``series_key_version``.
         plan: The name of the plan.
         specs: All tables of the run; without them, what the lock says is of the plan.
         date: The date of the publication, from the plan.
         revision: Whether published numbers may change, and how; by default they may not.
+        accepts: Whether somebody accepts by name that cells are closed which are out.
         progress: Told what is done.
     """
     event = revision or Revision()
@@ -97,6 +102,7 @@ def open_guard(
             two_lines=event.two_lines,
             old_store=event.old_store,
             minimum=event.minimum,
+            accepts=accepts,
             progress=progress,
         ),
     )
@@ -107,7 +113,7 @@ class Guard(Confidential):
 
     __slots__ = (
         *("_batch", "_comparison", "_counter", "_people", "_run", "_series"),
-        *("lock", "office", "registry"),
+        *("closed_late", "lock", "office", "registry"),
     )
 
     def __init__(self, office: Path, run: GuardRun) -> None:
@@ -120,6 +126,8 @@ class Guard(Confidential):
         self._series = self.lock.series_of(run.census.schema.census)
         self._comparison = PublishedComparison(self.lock, self.registry, run, self._series)
         self._people: PeopleMark | None = None
+        #: Whether cells are closed that are out, which somebody has accepted; after ``decide``.
+        self.closed_late = False
 
     def __repr__(self) -> str:
         return f"<Guard of {self.office}: confidential>"
@@ -133,6 +141,7 @@ class Guard(Confidential):
         provenance: Provenance,
         *,
         imported: int = 0,
+        together: str = "",
     ) -> TableChanges:
         """Compare a table with what was published, and keep its values ready to be recorded.
 
@@ -141,6 +150,7 @@ class Guard(Confidential):
             table: What would be published.
             provenance: How it was made.
             imported: How many of its numbers ``imported`` took over.
+            together: The same word for tables that were protected together.
         """
         spec, values = table.spec, Values.of(table)
         digest = values_digest(spec, values)
@@ -155,7 +165,7 @@ class Guard(Confidential):
             imported=imported,
         )
         locked = self.lock.table(same.spec_hash, self._series)
-        making = self._making(spec.of, provenance)
+        making = self._making(spec, provenance)
         if locked is not None:
             other = self.lock.making(locked).data_version != making.data_version
             line = self.lock.making(locked).lineage != making.lineage
@@ -173,8 +183,10 @@ class Guard(Confidential):
             table,
             provenance=provenance,
             name=name,
-            consistent=not imported and self._run.consistent(spec.of),
+            consistent=not imported and self._run.consistent(spec),
             series=self._series,
+            closes=self._run.methods(spec).first.closing(),
+            together=together,
         )
         table_changes = replace(
             same,
@@ -204,53 +216,34 @@ class Guard(Confidential):
             digest: A digest of its published cells that does not depend on formats.
             provenance: How it was made.
         """
-        making = self._making(spec.of, provenance)
         locked = self.lock.table(spec.hash(), self._series)
-        table_changes = TableChanges(
-            name=name,
-            title=spec.title,
-            spec_hash=spec.hash(),
-            cells=spec.cells,
-            of=spec.of,
-            provenance=provenance,
-            entry="" if locked is None else locked.entry,
-            digest=digest,
-            known=locked is not None,
-            values_kept=False,
+        table_changes = streamed_changes(
+            name,
+            spec,
+            digest,
+            provenance,
+            locked=locked,
+            before=None if locked is None else self.lock.making(locked),
+            making=self._making(spec, provenance),
         )
-        if locked is not None:
-            before = self.lock.making(locked)
-            table_changes = replace(
-                table_changes,
-                other_data=before.data_version != making.data_version,
-                other_line=before.lineage != making.lineage,
-            )
-            if locked.digest == digest:
-                return table_changes
-            # Which cells changed is not known; that all did is the safe side.
-            table_changes = replace(
-                table_changes,
-                changed=spec.cells,
-                why=words.differences(before, making),
-                uncounted="the values of a streamed table are not kept, so its changed cells are"
-                " not known",
-            )
+        if locked is not None and locked.digest == digest:
+            return table_changes
         entry = self._batch.add_digest(
             spec,
             digest,
             provenance=provenance,
             name=name,
-            consistent=self._run.consistent(spec.of),
+            consistent=self._run.consistent(spec),
             series=self._series,
         )
         return replace(table_changes, entry=entry)
 
-    def _making(self, of: Entity, provenance: Provenance, *, people: str = "") -> Making:
+    def _making(self, spec: TableSpec, provenance: Provenance, *, people: str = "") -> Making:
         store = self._run.store
         return Making.of(
             provenance,
-            settings=self._run.methods(of).parameters(),
-            consistent=self._run.consistent(of),
+            settings=self._run.methods(spec).parameters(),
+            consistent=self._run.consistent(spec),
             store="" if store is None else str(store.path.resolve()),
             info=self._run.census.schema.census,
             series=self._series,
@@ -273,7 +266,7 @@ class Guard(Confidential):
             table,
             self.registry,
             provenance=provenance,
-            consistent=self._run.consistent(table.spec.of),
+            consistent=self._run.consistent(table.spec),
             series=self._series,
             wanted=lambda entry: self._is_taken_over(entry, provenance),
         )
@@ -310,6 +303,8 @@ class Guard(Confidential):
             raise Refused(words.name_used(run.revision))
         notes += groups.notes
         notes += crossed_lines(self.lock, self._series, run, changes, self.office)
+        closed = closed_in_run(self.office, self.registry, run, self._series, changes)
+        self.closed_late, notes = closed.late, (*notes, *closed.notes)
         info = run.census.schema.census
         renamed = renamed_from(self.lock.makings, info, self._series, self._mark)
         if renamed is not None:
@@ -335,6 +330,10 @@ class Guard(Confidential):
         if refusal:
             raise Refused(refusal)
         return (*notes, *words.passed(changed, run.revision, run.rekey, looks=self._looks()))
+
+    def out(self) -> list[RegistryEntry]:
+        """What is out of this census, the last publication of every table."""
+        return entries_out(self.registry, self._series)
 
     def _refusal(self, changed: Sequence[TableChanges]) -> str:
         run = self._run
@@ -416,7 +415,8 @@ class Guard(Confidential):
                 event=0,
             )
             people = "" if (mark := self._mark()) is None else str(mark)
-            making = self._making(table_changes.of, table_changes.provenance, people=people)
+            spec = self.registry.entry(table_changes.entry).spec
+            making = self._making(spec, table_changes.provenance, people=people)
             tables[table_changes.spec_hash] = (table, making)
         lock = self.lock.with_event(event, tables)
         name, content = batch.content(event.name)

@@ -40,7 +40,7 @@ NEARLY = 0.9
 _MOST = 5
 
 Flags = npt.NDArray[np.uint8]
-Methods = Callable[[Entity], Method]
+Methods = Callable[[TableSpec], Method]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -156,11 +156,12 @@ def coexistence_warnings(
         lock: How earlier numbers were made.
         registry: What was published.
         specs: The tables of the run.
-        methods: The method for each kind of unit.
+        methods: The method of each table.
         schema: The census.
     """
+    inside = tuple(_exact_beside_noise_inside(specs, methods))
     if not specs or not lock.tables:
-        return ()
+        return inside
     here = {spec.hash() for spec in specs}
     series = lock.series_of(schema.census)
     others = [
@@ -169,6 +170,7 @@ def coexistence_warnings(
         if entry.series in ("", series)
     ]
     return (
+        *inside,
         *_exact_beside_noise([entry for entry, _ in others], specs, methods),
         *_exempt_beside_noise(others, specs, methods),
         *_close_dates(lock, schema, series),
@@ -200,7 +202,7 @@ def _exact_beside_noise(
     for entry in others:
         before = _method(entry)
         for spec in specs:
-            now = methods(spec.of).described_name
+            now = methods(spec).described_name
             if not before or _is_exact(before) is _is_exact(now):
                 continue
             if shared_cells(spec, entry.spec) is not None:
@@ -214,14 +216,32 @@ def _exact_beside_noise(
         )
 
 
+def _exact_beside_noise_inside(specs: Sequence[TableSpec], methods: Methods) -> Iterator[str]:
+    """The same within a run whose tables are protected in different ways."""
+    exact = [spec for spec in specs if _is_exact(methods(spec).described_name)]
+    noisy = [spec for spec in specs if not _is_exact(methods(spec).described_name)]
+    shared: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for spec in exact:
+        beside = tuple(other.title for other in noisy if shared_cells(spec, other) is not None)
+        if beside:
+            shared.setdefault((methods(spec).described_name, beside), []).append(spec.title)
+    for (method, beside), names in shared.items():
+        yield (
+            f"Cells of {_named(names)}, published by {method!r}, are also in {_named(beside)}, with"
+            " noise. The difference is the noise. Exempt the common totals from it (the setting"
+            " 'exempt', or [exempt] of a policy), so that they are the same in all tables; or leave"
+            " them out of one."
+        )
+
+
 def _exempt_beside_noise(
     earlier: Sequence[tuple[RegistryEntry, Making | None]],
     specs: Sequence[TableSpec],
     methods: Methods,
 ) -> Iterator[str]:
     """Cells that are exempt now and were perturbed before, or the other way round."""
-    for of in dict.fromkeys(spec.of for spec in specs):
-        method = methods(of)
+    used = {id(methods(spec)): (spec.of, methods(spec)) for spec in specs}
+    for of, method in used.values():
         exempt = method.exempt_tables
         hashes = {spec.hash() for spec in exempt}
         names, again = [], []

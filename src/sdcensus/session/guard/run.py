@@ -370,15 +370,16 @@ class GuardRun:
 
     Attributes:
         census: From which is published.
-        methods: How, by what is counted.
+        methods: How, by table.
         specs: All its tables.
         plan, date: The name of the plan, and its date.
         revision, rekey, old_store, minimum, two_lines: As a ``Revision`` has them.
+        accepts: Whether somebody accepts by name that cells are closed which are out.
         progress: Told what is done.
     """
 
     census: Census
-    methods: Callable[[Entity], Method]
+    methods: Callable[[TableSpec], Method]
     specs: tuple[TableSpec, ...]
     plan: str
     date: str
@@ -387,14 +388,15 @@ class GuardRun:
     old_store: Path | None
     minimum: int
     two_lines: bool = False
+    accepts: bool = False
     progress: Progress = field(default=no_progress)
 
     def __repr__(self) -> str:
         return f"<GuardRun of {self.plan}>"
 
-    def consistent(self, entity: Entity) -> bool:
-        """Whether the method for these units gives the same records the same number."""
-        return self.methods(entity).claims().consistent
+    def consistent(self, spec: TableSpec) -> bool:
+        """Whether the method of a table gives the same records the same number everywhere."""
+        return self.methods(spec).claims().consistent
 
     @property
     def store(self) -> CensusStore | None:

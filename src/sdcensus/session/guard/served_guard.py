@@ -18,81 +18,22 @@ from sdcensus._version import __version__
 from sdcensus.errors import Refused, SdcensusError, StoreError
 from sdcensus.methods.method import Method
 from sdcensus.model.perturbation.table import Lookup
-from sdcensus.model.policy.menu import Menu, MenuVariable
+from sdcensus.model.policy.menu import Menu
 from sdcensus.model.policy.policy import Policy
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.lock import EventKind, Making, PublicationLock, census_name
 from sdcensus.model.published.provenance import fingerprint, line_text
 from sdcensus.model.published.served_numbers import Opening, ServedEvent, ServedNumbers
-from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity
-from sdcensus.model.text import parse_json
 from sdcensus.session.answer.budgets import open_menu
 from sdcensus.session.census.census import Census
 from sdcensus.session.guard import served_words as serving_words, words as guard_words
 from sdcensus.session.guard.changed_records import ChangedRecords
 from sdcensus.session.guard.run import Revision
+from sdcensus.session.guard.served_menus import menu_of_text, menu_text
 from sdcensus.session.guard.served_words import changes_in_menu
 from sdcensus.store.census_store import CensusStore
 from sdcensus.store.people import PeopleMark, renamed_from
-
-
-def menu_text(menu: Menu) -> str:
-    """A menu as a text, the same for the same tables. Public: code lists and rules only.
-
-    Whoever saw a table of an earlier, wider menu compares it with the same table when it is offered
-    again: a revision has to pass over every menu that ever was.
-    """
-    content = {
-        "of": menu.of.value,
-        "dimensions": menu.dimensions,
-        "variables": {
-            variable.variable.name: {
-                "levels": sorted(level.name for level in variable.levels),
-                "areas": sorted([name, sorted(levels)] for name, levels in variable.finest_areas),
-            }
-            for variable in menu.variables
-        },
-        "never": sorted(sorted(map(list, pair)) for pair in menu.never_together),
-    }
-    return json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-
-
-def menu_of_text(text: str, schema: Schema) -> Menu | None:
-    """The tables of a kept menu that a schema still has; ``None`` if there are none.
-
-    Raises:
-        StoreError: The text is damaged.
-    """
-    try:
-        content = parse_json(text)
-        known = {variable.name: variable for variable in schema.variables}
-        variables = []
-        for name, rules in content["variables"].items():
-            variable = known.get(name)
-            if variable is None:
-                continue
-            levels = tuple(level for level in variable.levels() if level.name in rules["levels"])
-            areas = tuple((str(area), tuple(levels)) for area, levels in rules["areas"])
-            if levels:
-                variables.append(MenuVariable(variable, levels, areas))
-        if not variables:
-            return None
-        # A combination that is not there any more forbids nothing.
-        names = {variable.variable.name for variable in variables}
-        never = tuple(
-            tuple((str(name), str(level)) for name, level in pairs)
-            for pairs in content["never"]
-            if names.issuperset(name for name, _ in pairs)
-        )
-        return Menu(
-            Entity(content["of"]),
-            tuple(variables),
-            int(content["dimensions"]),
-            never_together=never,
-        )
-    except (ValueError, LookupError, TypeError, AttributeError, SdcensusError):
-        raise StoreError("the menu that was served before is damaged in the database") from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

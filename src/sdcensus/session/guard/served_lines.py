@@ -7,13 +7,14 @@ reads it there, as the server reads the lock.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from sdcensus.errors import OutputError, StoreError
 from sdcensus.model.text import parse_json
 from sdcensus.session.census.census import Census
 from sdcensus.session.guard.run import read_lock
+from sdcensus.session.guard.served_menus import note_menus
 from sdcensus.store.owner_only import write_owner_only
 
 SERVED_FILE = "served-lines.json"
@@ -38,17 +39,24 @@ def read_served(office: Path) -> Mapping[str, str]:
         ) from None
 
 
-def note_served(office: Path, census: Census) -> tuple[str, ...]:
-    """Leave word in the office's folder of what is served from now on; a caution if it cannot."""
+def note_served(office: Path, census: Census, menus: Sequence[str] = ()) -> tuple[str, ...]:
+    """Leave word in the office's folder of what is served from now on; a caution if it cannot.
+
+    Args:
+        office: The folder.
+        census: What is served.
+        menus: What is offered of it, as texts.
+    """
     try:
         known = dict(read_served(office))
         series = read_lock(office).series_of(census.schema.census)
         if office.is_dir() and known.get(series) != census.origin.lineage:
             known[series] = census.origin.lineage
             write_owner_only(office / SERVED_FILE, json.dumps(known, sort_keys=True).encode())
+        note_menus(office, series, menus)
     except OutputError:
         return (
             f"{office} cannot be written by the server: whoever publishes from another line of"
-            " records is not told what is served.",
+            " records, or closes cells, is not told what is served.",
         )
     return ()

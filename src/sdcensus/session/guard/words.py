@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from sdcensus.model.linked.products import Closing
+from sdcensus.model.method.registry import closing_of
 from sdcensus.model.published.lock import LockedTable, Making, census_name
 from sdcensus.model.schema.schema import CensusInfo
 from sdcensus.model.text import plain_cell
@@ -101,7 +103,12 @@ def smallest_group(changes: Sequence[TableChanges], before: int) -> SmallestGrou
         changes: What was found about every table.
         before: The smallest group of what was published last; 0 for none.
     """
-    fresh = [change for change in changes if change.fresh]
+    # A method that closes cells has a rule of its own about small groups.
+    fresh = [
+        change
+        for change in changes
+        if change.fresh and closing_of(change.provenance.method) != Closing.SUMS
+    ]
     now = max((table_changes.provenance.smallest_group for table_changes in fresh), default=before)
     if not fresh or now == before:
         return SmallestGroupWords(False)
