@@ -17,6 +17,8 @@ from sdcensus.microdata.pram.geographic import GeographicPram
 from sdcensus.microdata.pram.method import Pram
 from sdcensus.microdata.release.large_households import ages_moved
 from sdcensus.microdata.release.publication import published
+from sdcensus.microdata.safe.method import Safe
+from sdcensus.microdata.small_counts.small_count_rounding import RoundedRecords
 from sdcensus.microdata.swapping.attributes import AttributeSwap
 from sdcensus.microdata.swapping.proportional import ProportionalSwap
 from sdcensus.microdata.swapping.random import RandomSwap
@@ -47,6 +49,8 @@ METHODS: tuple[PreTabularMethod, ...] = (
     Microaggregation(variables=("risk",)),
     Microaggregation(variables=("risk",), grouping="each", value="median"),
     RankSwap(variables=("risk",)),
+    Safe(variables=("sex", "age", "faith"), work=1, exact=20),
+    RoundedRecords(tables=("ed,sex", "age,faith"), base=4),
 )
 
 

@@ -32,6 +32,7 @@ ELSEWHERE = {
         for method in ("microaggregation", "rank-swap")
         for parameter in ("variables", "leave_zeros")
     },
+    ("safe", "seconds"): "tests/microdata/safe/test_searching.py",
     ("pram", "matrix"): "tests/microdata/pram/test_pram.py",
     ("pram", "publish_matrix"): "tests/session/derive/test_public_papers.py",
     ("pram", "publish_frequencies"): "tests/session/derive/test_public_papers.py",
@@ -54,7 +55,9 @@ IMPUTED: dict[str, Any] = {"blank": ["faith"], "match": ["sex", "age"], "rate": 
 WEIGHED: dict[str, Any] = {"one_in": 4, "level": "total", "small_strata": "accept"}
 CHANGED: dict[str, Any] = {"variables": ["faith"], "stay": ["0.6"]}
 AMOUNTS: dict[str, Any] = {"variables": ["risk"]}
+SAFE: dict[str, Any] = {"variables": ["sex", "age", "faith", "ed@district"], "work": 3, "exact": 0}
 MOVED: dict[str, Any] = {"move": ["ed=0.3"]}
+LISTED: dict[str, Any] = {"tables": ["ed,sex", "age,faith"], "base": 4}
 
 #: For each method and parameter what is said without it, and what is said then.
 CASES: dict[str, dict[str, tuple[dict[str, Any], Any]]] = {
@@ -94,7 +97,25 @@ CASES: dict[str, dict[str, tuple[dict[str, Any], Any]]] = {
         "alpha": (CHANGED | {"invariant": True}, 0.5),
         "ratio_limit": (CHANGED, 1000),
     },
+    "small-count-rounding": {
+        "tables": (LISTED, ["ed,sex,age"]),
+        "of": ({"tables": ["ed,heating"], "base": 4}, "households"),
+        "where": (LISTED, "age == 1"),
+        "base": (LISTED, 5),
+        "threshold": (LISTED, 9),
+        "force": (LISTED, True),
+        "inner_check": ({"tables": ["ed,age", "ed@district,age,faith"]}, "none"),
+    },
     "geographic-pram": {"move": (MOVED, ["ed=0.4"]), "ratio_limit": (MOVED, 1000)},
+    "safe": {
+        "variables": (SAFE, ["sex", "age", "ed@district"]),
+        "control": (SAFE, ["sex,age=3", "faith"]),
+        "minimum": (SAFE, 5),
+        "keep": (SAFE, ["sex"]),
+        "work": (SAFE, 1),
+        "restarts": (SAFE, 2),
+        "exact": (SAFE | {"work": 1}, 30),
+    },
     "random-swap": {
         "rate": (RANDOM, 0.1),
         "members": (RANDOM, ["sex", "age:3"]),

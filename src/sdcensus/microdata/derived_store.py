@@ -26,6 +26,7 @@ from sdcensus.model.progress import Progress
 from sdcensus.model.published.provenance import Derivation
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity, Role, Variable
+from sdcensus.model.spec.listed_tables import TableList
 from sdcensus.model.vocabulary import Measure
 from sdcensus.store.census_store import CensusStore
 from sdcensus.store.manifest import Manifest, imputed_column, link_column, value_column
@@ -77,6 +78,16 @@ class DerivedRecords(Confidential):
             schema = replace(schema, census=info)
         added = tuple(variable for variable, _ in self.changes.added)
         return replace(schema, variables=(*schema.variables, *added)) if added else schema
+
+    @property
+    def kinds(self) -> tuple[Entity, ...]:
+        """The kinds of units that the store will hold."""
+        return tuple(self.store.manifest.rows)
+
+    @property
+    def listed(self) -> TableList | None:
+        """The tables for which the records were changed; none after any other change."""
+        return None
 
     @cached_property
     def gone(self) -> Mapping[Entity, Mask]:
@@ -181,6 +192,15 @@ class DerivedRecords(Confidential):
             return self._inherited_area(entity)
         return self._changed(entity, name)
 
+    def as_written(self, entity: Entity, name: str) -> Integers | None:
+        """A column as it will lie on disk, where it is not ``column`` in the new order."""
+        return None
+
+    def dtype(self, entity: Entity, name: str) -> np.dtype[Any]:
+        """The type that a column has on disk: that of the store, or fixed-point values."""
+        known = self.store.manifest.columns[entity].get(name)
+        return np.dtype(known.type if known is not None else np.int64)
+
     def is_as_it_was(self, entity: Entity, name: str, values: Integers) -> bool:
         """Whether a column is that of the store, in its order, and lies there in a file."""
         return self.in_place[entity] and self.store.is_file(entity, name, values)
@@ -222,20 +242,22 @@ def write_derived(
 ) -> Manifest:
     """Write the records of a derived store, which ``edit_rules`` has looked at before."""
     store = derived.store
+    schema = derived.schema
+    known = {variable.name for variable in schema.variables}
     for variable in store.manifest.maps:
         content = store.map(variable)
-        if content is not None:
+        if content is not None and variable in known:
             writer.write_map(variable, content)
-    kinds = list(store.manifest.columns)
-    work = [(entity, name) for entity in kinds for name in derived.columns(entity)]
-    for entity in store.manifest.rows:
+    work = [(entity, name) for entity in derived.kinds for name in derived.columns(entity)]
+    for entity in derived.kinds:
         writer.add_entity(entity, int(derived.order[entity].size))
     write_columns(derived, writer, work, progress)
     return writer.describe(
-        derived.schema,
+        schema,
         secret_id=store.manifest.secret_id,
         on_problem=store.manifest.on_problem,
         lineage=(*store.manifest.lineage, derivation),
+        listed=derived.listed,
     )
 
 
@@ -256,9 +278,13 @@ def write_columns(
         nonlocal done
         entity, name = item
         known = derived.store.manifest.columns[entity].get(name)
-        dtype = np.dtype(known.type if known is not None else np.int64)
+        dtype = derived.dtype(entity, name)
         if not writer.has_written(entity, name, dtype):
-            values, order = derived.column(entity, name), derived.order[entity]
+            whole = derived.as_written(entity, name)
+            values = derived.column(entity, name) if whole is None else whole
+            order = derived.order[entity]
+            if whole is not None:
+                order = np.arange(whole.size, dtype=np.uint32)
             if known is not None and derived.is_as_it_was(entity, name, values):
                 writer.copy(entity, name, derived.store.path, known)
             else:

@@ -32,18 +32,17 @@ class DerivedView(CensusStore):
         marks = hashlib.blake2b(f"view of {derivation}".encode(), digest_size=16).hexdigest()
         columns = {
             entity: {
-                name: replace(known[name], digest=marks)
-                if name in known
-                else ColumnInfo("int64", marks)
+                name: ColumnInfo(derived.dtype(entity, name).name, marks)
                 for name in derived.columns(entity)
             }
-            for entity, known in parent.manifest.columns.items()
+            for entity in derived.kinds
         }
         manifest = replace(
             parent.manifest,
-            rows={entity: int(order.size) for entity, order in derived.order.items()},
+            rows={entity: int(derived.order[entity].size) for entity in derived.kinds},
             columns=columns,
             lineage=(*parent.manifest.lineage, derivation),
+            listed=derived.listed,
         )
         super().__init__(parent.path, manifest, derived.schema)
         self._derived = derived
@@ -59,7 +58,9 @@ class DerivedView(CensusStore):
         info = self.manifest.columns.get(entity, {}).get(column)
         if info is None:
             return super().raw(entity, column)
-        values = self._derived.column(entity, column).astype(np.dtype(info.type), copy=False)
-        array: Integers = values[self._derived.order[entity]]
+        array = self._derived.as_written(entity, column)
+        if array is None:
+            values = self._derived.column(entity, column).astype(np.dtype(info.type), copy=False)
+            array = values[self._derived.order[entity]]
         self._columns[entity, column] = array
         return array

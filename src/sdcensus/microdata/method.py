@@ -17,6 +17,7 @@ from sdcensus.model.method.parameter import Parameter
 from sdcensus.model.progress import Progress
 from sdcensus.model.schema.variable import Entity, Variable
 from sdcensus.model.secret import Purpose
+from sdcensus.model.spec.listed_tables import TableList
 from sdcensus.store.census_store import CensusStore
 from sdcensus.store.manifest import link_column, value_column
 
@@ -108,6 +109,31 @@ class PublicPaper:
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True, repr=False)
+class OneKind(Confidential):
+    """Records of one kind of unit alone, with some variables; some are there several times.
+
+    Attributes:
+        entity: The kind.
+        variables: What is kept of each record: its own variables, and inherited ones that become
+            its own.
+        rows: For each record the row that it is a copy of, ascending: what is left out is not
+            there, what is there twice is copied.
+        digests, keys: Digest and key of each record: those of its row, and others for copies.
+        listed: The tables for which the records were changed.
+    """
+
+    entity: Entity
+    variables: tuple[str, ...]
+    rows: Rows
+    digests: Integers
+    keys: Integers
+    listed: TableList | None = None
+
+    def __repr__(self) -> str:
+        return "<OneKind: confidential>"
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True, repr=False)
 class Changes(Confidential):
     """What a method changes in a store.
 
@@ -123,11 +149,14 @@ class Changes(Confidential):
         imputed: The rows whose value was imputed by the method, by variable. The flag of a variable
             that has one in the store is set; the office's list names them all.
         weights_only: Whether nothing but weighted counts may be published from now on.
+        one_kind: Records of one kind that are all that is left; ``None`` where all kinds stay.
         figures: What the method tells the office about its work, as counts by name.
         facts: The same as tables, for the console and the report.
         files: What the office keeps beside the store.
         notes: What else the office should know, such as variables that were not protected.
         public: What the office has decided to let everybody read.
+        repeatable: Whether the same call would change the same; not where the clock or a person
+            ended a search.
     """
 
     dropped: Mapping[Entity, Rows] = field(default_factory=dict)
@@ -137,11 +166,13 @@ class Changes(Confidential):
     added: tuple[tuple[Variable, Integers], ...] = ()
     imputed: Mapping[str, Rows] = field(default_factory=dict)
     weights_only: bool = False
+    one_kind: OneKind | None = None
     figures: Mapping[str, int] = field(default_factory=dict)
     facts: tuple[FactTable, ...] = ()
     files: tuple[OfficeFile, ...] = ()
     notes: tuple[Sentence, ...] = ()
     public: tuple[PublicPaper, ...] = ()
+    repeatable: bool = True
 
     def __repr__(self) -> str:
         return "<Changes: confidential>"
@@ -193,7 +224,9 @@ def left_empty(store: CensusStore, gone: Mapping[Entity, Mask]) -> dict[Entity, 
     emptied: dict[Entity, Mask] = {}
     for entity in store.schema.top_down:
         for parent in store.schema.parents(entity):
-            if not store.has(entity, link_column(parent)):
+            # Of a store of one kind alone nothing is told about the others.
+            told = entity in gone and parent in gone
+            if not told or not store.has(entity, link_column(parent)):
                 continue
             link = store.raw(entity, link_column(parent))
             held = link != NO_ROW
@@ -290,6 +323,13 @@ class Foreseeing(Protocol):
             progress: Told how far it is.
         """
         ...
+
+
+@runtime_checkable
+class Searching(Protocol):
+    """A pre-tabular method that searches for long: a report does not run it again and again."""
+
+    searches: ClassVar[bool]
 
 
 @runtime_checkable

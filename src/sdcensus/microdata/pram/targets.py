@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -17,7 +17,7 @@ from sdcensus.microdata.method import Draws
 from sdcensus.model.perturbation.transition_matrix import check_size
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity, Variable, smallest_width
-from sdcensus.model.spec.universe import universe_of
+from sdcensus.model.spec.universe import Universe, universe_of
 from sdcensus.store.census_store import CensusStore
 
 Integers = npt.NDArray[Any]
@@ -180,7 +180,7 @@ def _check(schema: Schema, variable: Variable) -> None:
             " would contradict it. Leave it out."
         )
     else:
-        identity = _identity_with(schema, name)
+        identity = identity_with(schema, name)
         if identity:
             reason = (
                 f"decides an identity that the schema declares ({identity}), which would not hold"
@@ -190,14 +190,18 @@ def _check(schema: Schema, variable: Variable) -> None:
         raise SpecError(f"{name!r} {reason}")
 
 
-def _identity_with(schema: Schema, name: str) -> str:
+def identity_with(schema: Schema, name: str) -> str:
     """The condition of an identity between units that a variable decides, if there is one."""
+    return next((text for text, _ in identities_with(schema, name)), "")
+
+
+def identities_with(schema: Schema, name: str) -> Iterator[tuple[str, Universe]]:
+    """The conditions of all identities between units that a variable decides."""
     for identity in schema.identities:
-        if identity.when and any(
-            variable.name == name for variable in universe_of(identity.when, schema).variables
-        ):
-            return identity.when
-    return ""
+        if identity.when:
+            when = universe_of(identity.when, schema)
+            if any(variable.name == name for variable in when.variables):
+                yield identity.when, when
 
 
 def by_name(targets: Sequence[Target]) -> Mapping[str, Target]:

@@ -13,12 +13,14 @@ import numpy as np
 from sdcensus.documents.plan.document import read_plan
 from sdcensus.errors import OutputError, SpecError, StoreError, UnknownName
 from sdcensus.formats.write import check_new, new_file
+from sdcensus.methods.method import Method
 from sdcensus.model.catalogue import LANGUAGES
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.plan.plan import Plan
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.secret import Secret
 from sdcensus.model.spec.headings import heading_in
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.report.claim.answer import (
     CellCase,
     PublicAnswer,
@@ -35,7 +37,8 @@ from sdcensus.session.claim.cell import PublishedClaimCell, find_cell, read_tabl
 from sdcensus.session.claim.nominal import known_steps, nominal_moves
 from sdcensus.session.claim.truth import CellTruth, truth_of_cell
 from sdcensus.session.guard.run import folders_of_plan
-from sdcensus.session.protect.plan_method import planned_method
+from sdcensus.session.protect.plan_method import own_protections, planned_method
+from sdcensus.session.publish.planned import planned_products
 from sdcensus.store.manifest import MANIFEST_FILE, read_manifest
 from sdcensus.store.owner_only import make_owner_only_folder, write_owner_only
 
@@ -126,7 +129,7 @@ def answer_claim(
     steps = known_steps(census.store.manifest, asked.store, [Path(path) for path in derivations])
     level = str(levels_of_cells(claimed.spec, np.array([claimed.number]), census.schema)[0])
     moves = nominal_moves(steps, claimed.spec, level, census.schema)
-    noise = noise_of(planned_method(asked.plan, census, claimed.spec.of, secret=secret))
+    noise = noise_of(_method_of(asked.plan, claimed.spec, census, secret))
     chance = chance_of_claim(noise, [moves])
     answer = public_answer(claimed, census, chance, language)
     public = _targets(Path(out), claimed, "")
@@ -145,6 +148,17 @@ def answer_claim(
         with new_file(path) as file:
             file.write(text_of(answer, language).encode())
     return ClaimFiles(answer=answer, facts=facts, public=public, office=private)
+
+
+def _method_of(
+    plan: Plan, spec: TableSpec, census: Census, secret: str | Path | Secret | None
+) -> Method:
+    """How the plan protects a published table."""
+    protect = None
+    if any(table.protect is not None for table in plan.tables):
+        own = own_protections(plan, planned_products(plan, census.schema))
+        protect = own.get(spec.hash())
+    return planned_method(plan, census, spec.of, secret=secret, protect=protect)
 
 
 def public_answer(

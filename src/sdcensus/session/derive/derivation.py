@@ -167,7 +167,9 @@ def derive(
                 step, derived, questions, find_secret(secret), violations, progress
             )
         try:
-            with writing(target, replace=replace, resumed=step.work) as writer:
+            # What a killed run has written may go on only with what is the same.
+            resumed = step.work if derived.changes.repeatable else ""
+            with writing(target, replace=replace, resumed=resumed) as writer:
                 manifest = write_derived(derived, writer, step.derivation, progress)
                 report = _report(derived, manifest, violations, target, own, papers)
                 files.begin()
@@ -225,7 +227,7 @@ def _report(
             dropped[entity] = (own, int(gone.sum()) - own)
     counting = [
         variable.name
-        for variable in store.schema.variables
+        for variable in derived.schema.variables
         if variable.counts is not None and variable.counts in dropped
     ]
     notes = [

@@ -14,7 +14,8 @@ from sdcensus.errors import SdcensusError, SpecError
 from sdcensus.microdata.derived_store import DerivedRecords
 from sdcensus.microdata.derived_view import DerivedView
 from sdcensus.microdata.edit_rules import NewViolations
-from sdcensus.microdata.method import Draws, PreTabularMethod
+from sdcensus.microdata.method import Draws, PreTabularMethod, Searching
+from sdcensus.microdata.one_kind import derived_records
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.constraints import interior
 from sdcensus.model.cube.cube import Cube
@@ -53,6 +54,8 @@ from sdcensus.utility.evaluation import Stage, evaluation_row
 
 #: With other keys, a method is run so often, if the census has no more records than this.
 REPETITIONS, MOST_REPEATED_RECORDS = 5, 500_000
+#: The same for a method that searches for long.
+MOST_SEARCHED_RECORDS = 5_000
 #: What repetitions tell: names of measures of utility.
 REPEATED = ("mean_absolute_distance", "hellinger_normalised", "share_unchanged")
 #: Marks draws of repetitions; no method counts so far.
@@ -140,7 +143,7 @@ def measured_effects(
     lens = _lens(step, view, touched, questions, secret)
     specs = [
         table_of(text, schema, weighing=lens.weighted)
-        for text in table_texts(questions, schema, changes.codes)
+        for text in table_texts(questions, schema, changes)
     ]
     pairs = [
         association_of(text, schema, weighing=lens.weighted) for text in questions.associations
@@ -292,7 +295,9 @@ def _repeated(
 ) -> tuple[dict[tuple[int, Stage], dict[str, tuple[float, float, float]]], int]:
     """How far measures of tables vary when the method draws with other keys."""
     rows = max(step.store.rows(entity) for entity in step.store.schema.top_down)
-    if step.draws is None or rows > MOST_REPEATED_RECORDS or not specs:
+    searching = isinstance(step.method, Searching)
+    most = MOST_SEARCHED_RECORDS if searching else MOST_REPEATED_RECORDS
+    if step.draws is None or rows > most or not specs:
         return {}, 0
     originals = lens.original(specs)
     measured: dict[tuple[int, Stage], list[Utility]] = {}
@@ -315,7 +320,7 @@ def _with_other_keys(step: Step, number: int) -> Census:
     assert step.draws is not None
     draws = RepeatedDraws(step.draws, number)
     changes = _unbound(step.method).derive(step.store, draws, no_progress)
-    view = DerivedView(DerivedRecords(step.store, changes), step.derivation)
+    view = DerivedView(derived_records(step.store, changes), step.derivation)
     return Census(view.schema, view)
 
 

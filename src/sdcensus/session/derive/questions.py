@@ -8,6 +8,7 @@ from math import prod
 
 from sdcensus.errors import SpecError
 from sdcensus.methods.method import Method
+from sdcensus.microdata.method import Changes
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.method.parameter import MethodOptions
 from sdcensus.model.schema.schema import Schema
@@ -153,8 +154,11 @@ def _named(variable: Variable, level: str) -> str:
     return variable.name if level == variable.leaf_level else f"{variable.name}@{level}"
 
 
-def table_texts(
-    questions: EffectQuestions, schema: Schema, changed: Collection[str]
-) -> Sequence[str]:
-    """The tables that were named, or the one that stands for all."""
-    return questions.tables or standing_for_all(schema, changed)
+def table_texts(questions: EffectQuestions, schema: Schema, changes: Changes) -> Sequence[str]:
+    """The tables that were named, those for which records were changed, or one for all."""
+    if questions.tables:
+        return questions.tables
+    if changes.one_kind is not None and changes.one_kind.listed is not None:
+        listed = changes.one_kind.listed
+        return [f"{listed.of.plural}: {text}" for text in listed.tables]
+    return standing_for_all(schema, changes.codes)

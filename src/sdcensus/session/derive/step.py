@@ -22,6 +22,7 @@ from sdcensus.microdata.method import (
     NamesFiles,
     PreTabularMethod,
 )
+from sdcensus.microdata.one_kind import derived_records
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.method.parameter import ValueKind, as_option
 from sdcensus.model.method.registry import Part, checked_settings, declared, load, parsed_settings
@@ -62,7 +63,7 @@ class Step(Confidential):
 
     def run(self, progress: Progress = no_progress) -> DerivedRecords:
         """The records of the derived store, which nobody has written yet."""
-        return DerivedRecords(self.store, self.method.derive(self.store, self.draws, progress))
+        return derived_records(self.store, self.method.derive(self.store, self.draws, progress))
 
     def foresee(self, progress: Progress = no_progress) -> tuple[FactTable, ...]:
         """What the office should see before it decides; nothing of a method that cannot tell."""
