@@ -48,7 +48,10 @@ def test_every_method_protects_a_table_and_explains_it(secret: Path, name: str) 
     protected = protect_table(census, census.spec(*AXES), method)
     assert protected.provenance.method == name
     assert protected.table.notes == notes_for(protected.table, method.claims())
-    assert (protected.table.published != census.tabulate(*AXES).values.count).any()
+    counts = census.tabulate(*AXES).values.count
+    table = protected.table.held_for("a test")
+    # A method that puts codes together shows true counts of fewer cells.
+    assert table.shape != counts.shape or (table.published != counts).any()
 
 
 @pytest.mark.parametrize("name", built_in(Part.METHOD))

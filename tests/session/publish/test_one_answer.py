@@ -132,7 +132,7 @@ def products(folder: Path, schema: str) -> Products:
         limits=Limits(dimensions=4, cells=100_000),
         online=OnlineRules(),
     )
-    service = TableService(census, policy, {Entity.PERSON: resolved.method(Entity.PERSON)})
+    service = TableService(census, policy, {Entity.PERSON: resolved.methods.main(Entity.PERSON)})
     return Products(hamlet, census, service)
 
 

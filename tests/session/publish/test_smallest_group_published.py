@@ -65,7 +65,7 @@ def test_files_hide_what_the_rule_hides_and_say_so(office: Office) -> None:
     some = 0
     for name in ("marital", "ages"):
         found = table(office, name)
-        method = resolved.method(Entity.PERSON)
+        method = resolved.methods.main(Entity.PERSON)
         census = resolved.census
         made = GroupRule(GROUP).protect(found.spec, method, census.tabulate).table
         assert found == made
@@ -97,7 +97,7 @@ def test_figures_with_a_hidden_part_are_hidden(office: Office) -> None:
         some = False
         for spec in chosen.specs:
             made = GroupRule(GROUP).protect(
-                spec, resolved.method(Entity.PERSON), resolved.census.tabulate
+                spec, resolved.methods.main(Entity.PERSON), resolved.census.tabulate
             )
             assert isinstance(made.table, Table)
             some |= bool(hidden(made.table).any())

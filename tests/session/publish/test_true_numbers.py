@@ -116,7 +116,7 @@ def delivered(made: Resolved) -> DeliveredTable:
     (only,) = made.products
     parts = []
     for spec in only.specs:
-        protected = made.method(spec.of).protect(made.census.tabulate(spec))
+        protected = made.method(spec).protect(made.census.tabulate(spec))
         assert isinstance(protected.table, Table)
         parts.append(PublishedPart(protected.table, protected.provenance))
     return only.delivered(parts, made.heading)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from sdcensus.documents.workbooks.small_tables import small_table
-from sdcensus.errors import DocumentError, Mistake
+from sdcensus.errors import DocumentError, Mistake, Refused
 from sdcensus.formats.write import table_target, write_delivered
 from sdcensus.methods.building_blocks import BuildingBlocks, axis_for
+from sdcensus.model.method.registry import ARROW, Part, declared
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.delivery import (
     NO_PARENT,
@@ -65,11 +66,25 @@ def group_table(
         axis_for(axis, named[axis.variable.name]) if axis.variable.name in named else axis
         for axis in spec.axes
     ]
-    if any(axis.name != own.name for axis, own in zip(axes, spec.axes, strict=True)):
+    others = [axis for axis, own in zip(axes, spec.axes, strict=True) if axis.name != own.name]
+    if others:
+        _refuse_second_table(protected, others)
         protected = protect(spec.with_axes(axes))
     table = protected.table.held_for("a group of your own")
     blocks = BuildingBlocks(minimum_population=minimum_population)
     return blocks.group(table, named, language=language)
+
+
+def _refuse_second_table(protected: Protected, axes: Sequence[Axis]) -> None:
+    """Refuse to protect a second table by itself where all have to be protected together."""
+    name = protected.provenance.method.split(ARROW)[0]
+    if declared(Part.METHOD, name).linked:
+        wanted = ", ".join(axis.name for axis in axes)
+        raise Refused(
+            f"These groups need codes that the table does not show, and {name!r} has to see all"
+            f" cells at once: a second table beside the first could give away what that hides. Show"
+            f" the codes in the table itself: {wanted}."
+        )
 
 
 def check_groups_target(path: str | Path, format: str | None = None) -> None:

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from sdcensus.documents.plan.document import files_of
+from sdcensus.documents.plan.protections import files_of
 from sdcensus.documents.policy.document import read_policy
+from sdcensus.errors import SpecError
 from sdcensus.methods.look_up import DEFAULT_STRENGTH
 from sdcensus.methods.method import Method
+from sdcensus.model.confidential import Confidential
 from sdcensus.model.method.parameter import MethodOptions
-from sdcensus.model.method.registry import parameters_of, takers_of
+from sdcensus.model.method.registry import Part, declared, parameters_of, takers_of
 from sdcensus.model.plan.plan import Plan, Protection
 from sdcensus.model.policy.policy import Policy
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Secret, SubSecret
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.census.census import Census
 from sdcensus.session.protect.smallest_group import in_force
-from sdcensus.session.protect.table import build_method
+from sdcensus.session.protect.table import build_method, exempting
 
 #: How a plan that does not say how is protected.
 DEFAULT = Protection(method="cell-key", settings=(("strength", DEFAULT_STRENGTH),))
@@ -32,6 +37,7 @@ def planned_method(
     secret: str | Path | Secret | SubSecret | None = None,
     key_version: int | None = None,
     lookup: str | None = None,
+    protect: Protection | None = None,
 ) -> Method:
     """The method of a plan for tables of one kind of unit.
 
@@ -42,8 +48,9 @@ def planned_method(
         secret: The office secret or its file; else ``SDCENSUS_SECRET_FILE`` names it.
         key_version: The version of the series of numbers, where it is not the plan's.
         lookup: How keys are looked up where the plan does not say it.
+        protect: How some of its tables are protected, if not as the plan says.
     """
-    protect = plan.protect or DEFAULT
+    protect = protect or plan.protect or DEFAULT
     settings: dict[str, Any] = dict(protect.settings)
     takes = parameters_of(takers_of(protect.method, protect.then))
     settings |= {name: plan.path(file) for name, file in files_of(protect).items()}
@@ -71,5 +78,142 @@ def planned_smallest_group(plan: Plan, schema: Schema, policy: Policy | None = N
     """
     if policy is None and plan.policy is not None:
         policy = read_policy(plan.path(plan.policy.file), schema)
-    own = None if plan.protect is None else plan.protect.smallest_group
-    return in_force(policy, "" if plan.policy is None else plan.policy.role, own)
+    return smallest_group_of(plan, plan.protect or DEFAULT, policy)
+
+
+class _Named(Protocol):
+    """A product of a plan, as far as it matters here."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def specs(self) -> tuple[TableSpec, ...]: ...
+
+
+def own_protections(plan: Plan, products: Iterable[_Named]) -> dict[str, Protection]:
+    """The protection of every table that says one itself, by the hash of its specification.
+
+    Args:
+        plan: The plan.
+        products: Everything that it publishes.
+
+    Raises:
+        SpecError: Two products stand on one table and are protected in different ways.
+    """
+    said = {table.name: plan.own_protection(table) for table in plan.tables}
+    own: dict[str, Protection] = {}
+    known: dict[str, tuple[str, Protection]] = {}
+    for product in products:
+        protection = said.get(product.name)
+        for spec in product.specs:
+            used = protection or plan.protect or DEFAULT
+            first, other = known.setdefault(spec.hash(), (product.name, used))
+            if other != used:
+                raise SpecError(
+                    f"{first!r} and {product.name!r} stand on the same table ({_title(spec)}) and"
+                    " are protected in different ways: readers would have two numbers for one"
+                    " question. Protect both in the same way, or leave one of them out."
+                )
+            if protection is not None:
+                own[spec.hash()] = protection
+    return own
+
+
+def _title(spec: TableSpec) -> str:
+    return replace(spec, name="").title
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
+class PlannedMethods(Confidential):
+    """The methods of a plan: one for all tables, and those of tables that say another one.
+
+    Attributes:
+        plan: The plan.
+        census: The census whose tables are protected.
+        own: The protection of tables that have one of their own, by the hash of the table.
+        policy: What is published exactly in every product, if there is a policy.
+        secret, key_version, lookup: As for ``planned_method``.
+    """
+
+    plan: Plan
+    census: Census
+    own: Mapping[str, Protection] = field(default_factory=dict)
+    policy: Policy | None = None
+    secret: str | Path | Secret | SubSecret | None = None
+    key_version: int | None = None
+    lookup: str | None = None
+    _made: dict[tuple[Protection, Entity], Method] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return "<PlannedMethods: confidential>"
+
+    @property
+    def for_all(self) -> Protection:
+        """How tables are protected that say nothing."""
+        return self.plan.protect or DEFAULT
+
+    def protection(self, spec: TableSpec) -> Protection:
+        """What is said about a table."""
+        return self.own.get(spec.hash(), self.for_all)
+
+    def method(self, spec: TableSpec) -> Method:
+        """The method of a table; the same one each time."""
+        return self.of_protection(self.protection(spec), spec.of)
+
+    def main(self, of: Entity) -> Method:
+        """The method of tables that say nothing."""
+        return self.of_protection(self.for_all, of)
+
+    def used(self, specs: Iterable[TableSpec]) -> tuple[Method, ...]:
+        """The methods of some tables, each once."""
+        return tuple({id(method): method for method in map(self.method, specs)}.values())
+
+    def of_protection(self, protection: Protection, of: Entity) -> Method:
+        """The method of tables of one kind of unit that are protected in one way."""
+        key = (protection, of)
+        if key not in self._made:
+            planned = planned_method(
+                self.plan,
+                self.census,
+                of,
+                secret=self.secret,
+                key_version=self.key_version,
+                lookup=self.lookup,
+                protect=protection,
+            )
+            policy = self.policy
+            self._made[key] = planned if policy is None else exempting(planned, policy)
+        return self._made[key]
+
+    def by_protection(
+        self, specs: Sequence[TableSpec]
+    ) -> Iterator[tuple[Protection, list[TableSpec]]]:
+        """Tables by how they are protected, those that say nothing first."""
+        groups: dict[Protection, list[TableSpec]] = {self.for_all: []}
+        for spec in specs:
+            groups.setdefault(self.protection(spec), []).append(spec)
+        for protection, tables in groups.items():
+            if tables:
+                yield protection, tables
+
+    def together(self, specs: Sequence[TableSpec]) -> list[tuple[TableSpec, ...]]:
+        """Tables that are protected together: of one kind of unit, by one method that does so."""
+        groups: dict[tuple[Protection, Entity, str], list[TableSpec]] = {}
+        for spec in specs:
+            protection = self.protection(spec)
+            if is_linked(protection):
+                key = (protection, spec.of, spec.measure.value)
+                groups.setdefault(key, []).append(spec)
+        return [tuple(tables) for tables in groups.values()]
+
+
+def is_linked(protection: Protection) -> bool:
+    """Whether a protection protects tables together."""
+    return declared(Part.METHOD, protection.method).linked
+
+
+def smallest_group_of(plan: Plan, protection: Protection, policy: Policy | None) -> int | None:
+    """The smallest group of tables with a protection: its own, or that of the policy."""
+    role = "" if plan.policy is None else plan.policy.role
+    return in_force(policy, role, protection.smallest_group)

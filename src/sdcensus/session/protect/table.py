@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from sdcensus.errors import OutputError, Refused, SecretError, SpecError
-from sdcensus.formats.write import table_target, write_table
+from sdcensus.formats.write import check_new, table_target, write_table
 from sdcensus.methods.method import Method
 from sdcensus.methods.notes import notes_for
 from sdcensus.model.cube.cube import Accumulators, Cube, Origin
+from sdcensus.model.linked.elsewhere import NOTHING_ELSEWHERE, CellsElsewhere
 from sdcensus.model.method.parameter import Declaration, MethodOptions
 from sdcensus.model.method.registry import Part, checked_options, load, takers_of
 from sdcensus.model.perturbation.table import PerturbationTable
@@ -28,8 +29,17 @@ from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.model.text import Text
 from sdcensus.session.census.census import SECRET_VARIABLE, Census, find_secret
 from sdcensus.session.census.sample import refuse_unweighted_table
-from sdcensus.session.office.confidential_output import check_target, write_audit
+from sdcensus.session.office.confidential_output import (
+    check_target,
+    remarks_file,
+    write_audit,
+)
 from sdcensus.session.protect.detail import check_size
+from sdcensus.session.protect.linked import (
+    linked_method,
+    protect_together,
+    refuse_smallest_group,
+)
 from sdcensus.store.registry import Registry
 
 
@@ -86,6 +96,12 @@ class AskedOfCensus:
         from sdcensus.session.perturbation.tables import read
 
         return read(file, allow_bias=allow_bias, repeat=repeat)
+
+    def earlier(self, path: Path) -> CellsElsewhere:
+        """The cells that an earlier release shows and closes."""
+        from sdcensus.session.protect.earlier import read_earlier
+
+        return read_earlier(path)
 
     def of_taker(self, taker: Declaration) -> AskedOfCensus:
         """The same with what one of a method and its steps takes."""
@@ -171,21 +187,37 @@ def _refuse_further(method: Method, policy: Policy) -> None:
 
 
 def check_methods(
-    specs: Sequence[TableSpec], origin: Origin, method: Callable[[Entity], Method]
+    specs: Sequence[TableSpec], origin: Origin, method: Callable[[TableSpec], Method]
 ) -> None:
     """Refuse tables that their method will not protect, and keys of another secret.
 
     Args:
         specs: The tables.
         origin: Where their numbers will come from.
-        method: Gives the method for what is counted.
+        method: Gives the method of a table.
     """
     for spec in specs:
+        refuse_other_codes(method(spec), spec)
         # One zero for all cells: methods look at what a cube is before they look at its numbers.
         nothing = np.broadcast_to(np.zeros((), dtype=np.int64), spec.shape)
         keys = np.broadcast_to(np.zeros((), dtype=np.uint32), spec.shape)
         weight = nothing if spec.measure is Measure.WEIGHTED else None
-        method(spec.of).check(Cube(spec, origin, Accumulators(nothing, keys, weight)))
+        method(spec).check(Cube(spec, origin, Accumulators(nothing, keys, weight)))
+
+
+def refuse_other_codes(method: Method, spec: TableSpec) -> None:
+    """Refuse a method that shows other codes than those of the table that is promised.
+
+    Raises:
+        Refused: It chooses codes by true counts, which a person decides once.
+    """
+    if method.first.changes_codes:
+        raise Refused(
+            f"{spec.title}: the method {method.first.name!r} chooses by true counts which codes are"
+            " put together, and what is published or served has the codes that are asked for. Run"
+            " it once with 'sdcensus protect', look at the codes, and declare them as a level of"
+            " the schema, or ask for the coarser levels; then publish that table."
+        )
 
 
 #: How a condition that is no universe can be asked for.
@@ -236,23 +268,38 @@ def protect_table(
     *,
     engine: str | None = None,
     smallest_group: int | None = None,
+    elsewhere: CellsElsewhere = NOTHING_ELSEWHERE,
     progress: Progress = no_progress,
 ) -> Protected:
     """Count a table, protect it, and add the notes that its readers need.
 
-    Groups that are published below ``smallest_group`` are not broken down further.
+    Groups that are published below ``smallest_group`` are not broken down further. A method that
+    looks at all cells at once is told what other products show and close of them (``elsewhere``),
+    and tells how far it is.
     """
     from sdcensus.session.protect.smallest_group import GroupRule
 
     rule = GroupRule(smallest_group)
     progress(f"counting {spec.title}", 0.0)
-    cube = census.tabulate(rule.counted(spec), engine=engine)
-    progress("protecting", 0.0)
-    protected = rule.protect(
-        spec, method, lambda spec: census.tabulate(spec, engine=engine), counted=cube
-    )
-    lineage = protected.provenance.lineage
-    notes = notes_for(protected.table, method.claims(), lineage=lineage)
+    if linked_method(method) is not None:
+        if rule:
+            refuse_smallest_group(method)
+        (protected,) = protect_together(
+            census, [spec], method, engine=engine, elsewhere=elsewhere, progress=progress
+        )
+    else:
+        cube = census.tabulate(rule.counted(spec), engine=engine)
+        progress("protecting", 0.0)
+        protected = rule.protect(
+            spec, method, lambda spec: census.tabulate(spec, engine=engine), counted=cube
+        )
+    return noted(protected, method)
+
+
+def noted(protected: Protected, method: Method) -> Protected:
+    """A protected table with the notes that its readers need."""
+    lineage, listed = protected.provenance.lineage, protected.audit.cube.origin.listed
+    notes = notes_for(protected.table, method.claims(), lineage=lineage, listed=listed)
     notes = (*notes, *protected.table.notes)
     return replace(protected, table=replace(protected.table, notes=notes))
 
@@ -293,9 +340,13 @@ class ProtectedFiles:
             raise SpecError("--format is the format of the published table: --out FILE.")
         if self.audit is not None:
             check_target(self.audit, confidential=self.confidential, what="An audit")
+            check_new(remarks_file(self.audit))
             if self.audit.resolve() in [path.resolve() for path in public]:
                 raise OutputError("The published table and its audit need files of their own.")
         return public
+
+    def _of_audit(self) -> tuple[Path, ...]:
+        return () if self.audit is None else (self.audit, remarks_file(self.audit))
 
     def check_size(self, census: Census, spec: TableSpec) -> None:
         """Refuse to write a table of very many cells about which nobody was asked.
@@ -309,6 +360,17 @@ class ProtectedFiles:
         records, languages = census.rows(spec.of), census.schema.census.languages[:1]
         check_size(spec, (format,), records=records, labels=True, languages=languages)
 
+    def elsewhere(self, spec: TableSpec, method: Method) -> CellsElsewhere:
+        """What is out, as far as it is recorded: which cells of a table are shown and closed.
+
+        Nothing for a method that looks at every cell for itself.
+        """
+        known = self.registry is not None and self.registry.exists()
+        if self.registry is None or not known or linked_method(method) is None:
+            return NOTHING_ELSEWHERE
+        registry = Registry.open(self.registry)
+        return CellsElsewhere.of(registry.products(registry.latest()), [spec])
+
     def write(self, protected: Protected) -> tuple[Path, ...]:
         """Write the published table, and apart from it the audit: all of them or none.
 
@@ -320,7 +382,7 @@ class ProtectedFiles:
         if self.registry is not None:
             opened = Registry.open if self.registry.exists() else Registry.create
             registry = opened(self.registry)
-            registry.refuse_conflicts(table, provenance)
+            registry.refuse_conflicts(table, provenance, protected.closing)
         try:
             if self.audit is not None:
                 write_audit(
@@ -339,9 +401,14 @@ class ProtectedFiles:
                     language=self.language,
                 )
             if registry is not None:
-                registry.add(table, provenance=provenance, name=public[0].name)
+                registry.add(
+                    table,
+                    provenance=provenance,
+                    name=public[0].name,
+                    closes=protected.closing,
+                )
         except BaseException:
-            for path in (*public, *([] if self.audit is None else [self.audit])):
+            for path in (*public, *self._of_audit()):
                 path.unlink(missing_ok=True)
             raise
         return public

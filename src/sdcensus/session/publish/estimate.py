@@ -25,6 +25,7 @@ from sdcensus.session.gate.group_risk import (
 )
 from sdcensus.session.guard.run import series_lookup
 from sdcensus.session.policy.small_codes import undecided, undecided_lines
+from sdcensus.session.publish.linked_groups import LinkedGroups
 from sdcensus.session.publish.products import Product, StatisticsProduct, TableProduct
 from sdcensus.session.publish.resolution import Resolved, resolve
 from sdcensus.session.publish.run import DEFAULT_MEMORY, scheduled
@@ -137,11 +138,14 @@ def check_plan(
     )
     limit = parse_bytes(memory)
     schedule = scheduled(resolved, memory=limit, threads=threads or default_threads())
+    together = LinkedGroups(resolved, resolved.specs()).bytes
     return PlanCheck(
         file=resolved.file,
         publication=resolved.publication,
         products=tuple(_checked(product) for product in resolved.products),
-        method=", ".join(dict.fromkeys(resolved.method(of).name for of in resolved.units())),
+        method=", ".join(
+            dict.fromkeys(method.name for method in resolved.methods.used(resolved.specs()))
+        ),
         policy="" if resolved.policy is None else resolved.policy.name,
         formats=tuple(resolved.output.formats),
         languages=tuple(resolved.output.languages),
@@ -149,9 +153,9 @@ def check_plan(
         office=resolved.office,
         scans=len(schedule.scans),
         workers=schedule.workers,
-        peak_bytes=schedule.peak_bytes,
+        peak_bytes=schedule.peak_bytes + together,
         seconds=schedule.seconds + _writing(resolved) / schedule.workers,
-        enough=schedule.needed_bytes <= limit,
+        enough=schedule.needed_bytes + together <= limit,
         gate=gate_of(resolved, progress),
         census=resolved.census,
         looks=looks_of(resolved),

@@ -26,6 +26,7 @@ from sdcensus.report.publication.notes import NotedTable, PublicationNotes, note
 from sdcensus.session.gate.gate import AcceptedRisk
 from sdcensus.session.gate.group_risk import small_group_lines
 from sdcensus.session.protect.smallest_group import group_claim, note_for
+from sdcensus.session.publish.linked_groups import remarks_of
 from sdcensus.session.publish.resolution import Resolved
 from sdcensus.session.publish.workplace import (
     ACCEPTED_RISK,
@@ -101,6 +102,8 @@ def row_from_json(number: int, content: Mapping[str, Any]) -> EvaluationRow:
 
 #: What the evaluation of a publication is called in the office's folder.
 SHEET, INDEX = "evaluation.xlsx", "evaluation.html"
+#: What methods say of how the numbers were found: the best, or how near to it.
+REMARKS = "remarks.txt"
 
 
 def _manifest_of(
@@ -152,7 +155,7 @@ def write_last_files(
         files.append(WrittenFile.of(workplace.hidden / name))
     with new_file(workplace.hidden / MANIFEST) as manifest:
         manifest.write(_manifest_of(resolved, products, files))
-    private = _evaluation_pages(resolved, products)
+    private = {**_evaluation_pages(resolved, products), **_remarks(products)}
     for name, content in private.items():
         write_owner_only(workplace.notes / name, content)
     policy = resolved.plan.policy
@@ -170,6 +173,12 @@ def write_last_files(
         kept[ACCEPTED_RISK] = accepted.to_json()
     write_owner_only(workplace.notes / OFFICE_FILE, _as_bytes(kept))
     return LastFiles(files, tuple(private))
+
+
+def _remarks(products: Sequence[Finished]) -> Mapping[str, bytes]:
+    """What methods have to say of how the numbers were found, for the office."""
+    remarks = remarks_of(products)
+    return {REMARKS: ("\n".join(remarks) + "\n").encode()} if remarks else {}
 
 
 def _named(path: Path) -> dict[str, str | int]:
@@ -209,7 +218,7 @@ def _guaranteed(resolved: Resolved) -> list[str]:
     if smallest is None:
         return []
     units = resolved.units()
-    claims = {of: group_claim(resolved.method(of), smallest).sentence for of in units}
+    claims = {of: group_claim(resolved.methods.main(of), smallest).sentence for of in units}
     if len(set(claims.values())) == 1:
         return [claims[units[0]]]
     return [
@@ -234,7 +243,7 @@ def _reader_pages(resolved: Resolved, products: Sequence[Finished]) -> Mapping[s
     said = [Text.of(note) for product in products for note in product.public["notes"]]
     used = dict.fromkeys(Mark[name] for product in products for name in product.public["marks"])
     own = dict(resolved.heading.signs)
-    claims = [resolved.method(of).claims() for of in resolved.units()]
+    claims = [method.claims() for method in resolved.methods.used(resolved.specs())]
     notes = PublicationNotes(
         census=census.names or Text.of(census.name),
         office=office.name,

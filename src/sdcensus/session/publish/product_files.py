@@ -15,8 +15,11 @@ from sdcensus.methods.method import Method
 from sdcensus.methods.notes import notes_for
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.sparse_cube import AnyCube, SparseCube
+from sdcensus.model.linked.products import ProductTable
 from sdcensus.model.plan.plan import Plan
-from sdcensus.model.published.record_changes import notes_of_lineage
+from sdcensus.model.progress import Progress
+from sdcensus.model.published.protected import Protected
+from sdcensus.model.published.record_changes import notes_of_records
 from sdcensus.model.published.table import AnyTable, SparseTable, Table
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.headings import table_heading
@@ -33,6 +36,7 @@ from sdcensus.session.protect.smallest_group import (
     too_large,
 )
 from sdcensus.session.publish.last_files import evaluated
+from sdcensus.session.publish.linked_groups import LinkedGroups, counted_for
 from sdcensus.session.publish.products import Mask, Product, PublishedPart, TableProduct, spec_key
 from sdcensus.session.publish.resolution import Resolved
 from sdcensus.session.publish.streamed import StreamOptions, stream_table
@@ -71,17 +75,20 @@ class Maker:
         self._memory = memory // 4
         self._waiting: dict[str, list[Product]] = {}
         self._parts: dict[str, dict[str, tuple[PublishedPart, Office]]] = {}
-        self._rule = GroupRule(resolved.smallest_group)
         self._judged: dict[str, AnyTable] = {}
         self._lock, self._judging = threading.Lock(), threading.Lock()
         for product in products:
             self._parts[product.name] = {}
             for key in dict.fromkeys(spec_key(spec) for spec in product.specs):
                 self._waiting.setdefault(key, []).append(product)
+        self.groups = LinkedGroups(resolved, self.specs())
 
     def counted(self) -> tuple[TableSpec, ...]:
-        """What is counted for each of ``specs``: with the groups above its cells, under a rule."""
-        return tuple(self._rule.counted(spec) for spec in self.specs())
+        """What is counted for each of ``specs``."""
+        return counted_for(self._resolved, self.groups, self.specs())
+
+    def _rule(self, spec: TableSpec) -> GroupRule:
+        return GroupRule(self._resolved.smallest_group_of(spec))
 
     def specs(self) -> tuple[TableSpec, ...]:
         """The tables that are needed, each once."""
@@ -95,23 +102,38 @@ class Maker:
     def take(self, spec: TableSpec, counted: AnyCube) -> None:
         """Protect a table and finish the products that waited for it.
 
+        One that is protected together with others waits for them: ``finish_groups``.
+
         Args:
             spec: The table.
             counted: What was counted for it.
         """
-        key = spec_key(spec)
-        products = self._waiting[key]
+        if spec in self.groups:
+            self.groups.keep(spec, counted)
+            return
         if isinstance(counted, SparseCube):
-            for product in products:
+            for product in self._waiting[spec_key(spec)]:
                 self._stream(product, spec, counted)
             return
-        method = self._resolved.method(spec.of)
-        protected = self._rule.protect(
-            spec, method, self._resolved.census.tabulate, counted=counted
-        )
+        tabulate = self._resolved.census.tabulate
+        method = self._resolved.method(spec)
+        self._publish(spec, self._rule(spec).protect(spec, method, tabulate, counted=counted))
+
+    def finish_groups(self, progress: Progress) -> None:
+        """Protect tables that are protected together, once all are counted, and finish them."""
+
+        def out() -> list[ProductTable]:
+            return self._guard.registry.products(self._guard.out())
+
+        self.groups.protect(out, self._publish, progress)
+
+    def _publish(self, spec: TableSpec, protected: Protected, together: str = "") -> None:
+        """Finish the products that waited for a table, now that it is protected."""
+        key = spec_key(spec)
+        products, method = self._waiting[key], self._resolved.method(spec)
         table, cube = protected.table.whole(), protected.audit.cube.held_for("its files")
         taken_over = 0
-        if self._resolved.imports:
+        if self._resolved.imports_into(spec):
             imported = self._guard.imported(table, protected.provenance)
             table, taken_over = imported.table, imported.cells
         shown, refused = self._shown(table, products[0].name)
@@ -121,8 +143,12 @@ class Maker:
             name = product.name
             if len(product.specs) > 1:
                 name = f"{name} ({replace(spec, name='').title})"
-            changes = self._guard.look(name, shown, protected.provenance, imported=taken_over)
+            changes = self._guard.look(
+                name, shown, protected.provenance, imported=taken_over, together=together
+            )
             office: Office = {"changes": changes.to_json()}
+            if protected.audit.remarks:
+                office["remarks"] = list(protected.audit.remarks)
             if self._resolved.output.evaluation:
                 axes = product.table.axes if isinstance(product, TableProduct) else None
                 office["evaluation"] = evaluated(
@@ -151,12 +177,9 @@ class Maker:
     def _noted(self, table: Table, method: Method) -> Table:
         if not self._resolved.output.notes:
             return replace(table, notes=())
-        notes = notes_for(table, method.claims(), lineage=self._lineage)
+        origin = self._resolved.census.origin
+        notes = notes_for(table, method.claims(), lineage=origin.lineage, listed=origin.listed)
         return replace(table, notes=(*notes, *table.notes))
-
-    @property
-    def _lineage(self) -> str:
-        return self._resolved.census.origin.lineage
 
     def _shown(self, table: Table, name: str) -> tuple[Table, Mask | None]:
         """What the policy lets be seen of a table, and the cells that it does not show at all."""
@@ -182,9 +205,9 @@ class Maker:
         key = spec_key(spec)
         with self._judging:
             if key not in self._judged:
-                method = self._resolved.method(spec.of)
+                method = self._resolved.method(spec)
                 tabulate = self._resolved.census.tabulate
-                self._judged[key] = self._rule.protect(spec, method, tabulate).table
+                self._judged[key] = self._rule(spec).protect(spec, method, tabulate).table
             return self._judged[key]
 
     def _finish(self, product: Product, parts: Mapping[str, tuple[PublishedPart, Office]]) -> None:
@@ -195,7 +218,11 @@ class Maker:
         delivered = product.delivered([part for part, _ in ordered], resolved.heading)
         if resolved.output.notes:
             # Figures have notes of their own; that of their records is theirs as well.
-            notes = (*delivered.notes, *notes_of_lineage(self._lineage))
+            origin = resolved.census.origin
+            notes = (
+                *delivered.notes,
+                *notes_of_records(origin.lineage, origin.listed, product.specs),
+            )
             delivered = replace(delivered, notes=_with_office_notes(notes, resolved.plan))
         paths = write_delivered(
             delivered,
@@ -217,8 +244,9 @@ class Maker:
     def _stream(self, product: Product, spec: TableSpec, cube: SparseCube) -> None:
         """A table too large to hold goes to its files part by part."""
         resolved = self._resolved
-        if self._rule.smallest is not None:
-            raise Refused(f"{product.name}: {too_large(spec, self._rule.smallest)}")
+        smallest = resolved.smallest_group_of(spec)
+        if smallest is not None:
+            raise Refused(f"{product.name}: {too_large(spec, smallest)}")
         if not isinstance(product, TableProduct):
             raise Refused(
                 f"{product.name}: a table behind it is too large to be held. Take coarser areas."
@@ -236,11 +264,14 @@ class Maker:
                 " size has no room for the signs that stand for them. Take fewer variables or"
                 " coarser areas."
             )
-        method = resolved.method(cube.spec.of)
+        method = resolved.method(cube.spec)
         nothing = SparseTable(cube.spec, np.zeros(0, np.uint64), np.zeros(0, np.int64))
         notes: tuple[Text, ...] = ()
         if resolved.output.notes:
-            notes = notes_for(nothing, method.claims(), lineage=self._lineage)
+            origin = resolved.census.origin
+            notes = notes_for(
+                nothing, method.claims(), lineage=origin.lineage, listed=origin.listed
+            )
         options = StreamOptions(
             formats=resolved.output.formats,
             languages=resolved.output.languages,

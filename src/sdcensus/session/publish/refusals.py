@@ -11,18 +11,22 @@ from sdcensus.formats.write.streamed import check_streamed_formats
 from sdcensus.methods.method import CellMethod, Method
 from sdcensus.model.cube.layout import Layout
 from sdcensus.model.cube.sparse_cube import LARGEST_DENSE_GRID
+from sdcensus.model.linked.tables import LinkedTables
 from sdcensus.model.plan.plan import PlanOutput
 from sdcensus.model.policy.policy import Policy
 from sdcensus.model.published.table_format import all_formats
-from sdcensus.model.schema.variable import Entity
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import LANGUAGES
 from sdcensus.session.census.census import Census
 from sdcensus.session.policy import Outcome, ask
 from sdcensus.session.protect.detail import check_size
+from sdcensus.session.protect.linked import refuse_smallest_group
 from sdcensus.session.protect.smallest_group import GroupRule, judging_method, too_large
 from sdcensus.session.publish.products import Product, TableProduct
 from sdcensus.session.publish.workplace import MANIFEST
 
+#: Tables that a message names.
+_MOST_NAMED = 5
 #: File systems allow no longer names, in bytes.
 LONGEST_NAME = 255
 
@@ -62,7 +66,7 @@ def check_names(names: Sequence[str], formats: Sequence[str], languages: Sequenc
 def check_large_tables(
     products: Sequence[Product],
     formats: Sequence[str],
-    method: Callable[[Entity], Method],
+    method: Callable[[TableSpec], Method],
     policy: Policy | None,
     role: str,
 ) -> None:
@@ -71,7 +75,7 @@ def check_large_tables(
     Args:
         products: What is published.
         formats: In which formats.
-        method: Gives the method for what is counted.
+        method: Gives the method of a table.
         policy, role: What it obeys, if anything.
     """
     for product in products:
@@ -84,7 +88,7 @@ def check_large_tables(
                 " to be held whole. Take coarser areas or fewer variables."
             )
         check_streamed_formats(formats, product.name)
-        used = method(large[0].of)
+        used = method(large[0])
         if used.steps or not isinstance(used.first, CellMethod):
             raise SpecError(
                 f"{product.name}: the table has {large[0].cells:,} cells and is too large to be"
@@ -99,6 +103,31 @@ def check_large_tables(
                 f"{product.name}: the table has {large[0].cells:,} cells and is too large to be"
                 f" held whole, so the rules of the policy {policy.name!r} on published numbers and"
                 " on single codes cannot be applied to it. Take fewer or coarser axes."
+            )
+
+
+def check_linked(
+    together: Sequence[Sequence[TableSpec]],
+    method: Callable[[TableSpec], Method],
+    policy: Policy | None,
+    role: str,
+) -> None:
+    """Refuse tables that cannot be protected together, before any work.
+
+    Args:
+        together: Tables that are protected together.
+        method: Gives the method of a table.
+        policy, role: What they obey, if anything.
+    """
+    for specs in together:
+        LinkedTables.to_count(specs)
+        if policy is not None and policy.online_for(role).on_values:
+            names = ", ".join(spec.title for spec in specs[:_MOST_NAMED])
+            raise Refused(
+                f"{names}: the policy {policy.name!r} has rules on published numbers, and"
+                f" {method(specs[0]).first.name!r} decides about all cells at once: what such a"
+                " rule hides beside could be computed from the rest. Publish these tables under a"
+                " role without such rules, or by another method."
             )
 
 
@@ -133,30 +162,32 @@ def check_sizes(
 
 def check_smallest_group(
     products: Sequence[Product],
-    method: Callable[[Entity], Method],
-    smallest: int | None,
+    method: Callable[[TableSpec], Method],
+    smallest_group: Callable[[TableSpec], int | None],
     *,
-    imports: bool,
+    imports: Callable[[TableSpec], bool],
 ) -> None:
     """Refuse what cannot obey the rule of the smallest group.
 
     Args:
         products: What is published.
-        method: Gives the method for what is counted.
-        smallest: The smallest group, if there is a rule.
-        imports: Whether numbers are taken over that other methods made.
+        method: Gives the method of a table.
+        smallest_group: Gives the smallest group of a table, if there is a rule for it.
+        imports: Says whether numbers are taken over that other methods made.
     """
-    if smallest is None:
-        return
-    if imports:
-        raise SpecError(
-            "smallest_group reads the numbers that the method of the plan publishes, and"
-            " import_published takes others over: what is hidden would not follow from what is"
-            " shown. Leave one of the two out."
-        )
     for product in products:
         for spec in product.specs:
-            judging_method(method(spec.of))
+            smallest = smallest_group(spec)
+            if smallest is None:
+                continue
+            if imports(spec):
+                raise SpecError(
+                    "smallest_group reads the numbers that the method of the plan publishes, and"
+                    " import_published takes others over: what is hidden would not follow from what"
+                    " is shown. Leave one of the two out."
+                )
+            refuse_smallest_group(method(spec))
+            judging_method(method(spec))
             counted = GroupRule(smallest).counted(spec)
             if max(counted.cells, Layout(counted).size) > LARGEST_DENSE_GRID:
                 raise Refused(f"{product.name}: {too_large(spec, smallest)}")

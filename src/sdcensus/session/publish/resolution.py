@@ -5,13 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from sdcensus._version import __version__
-from sdcensus.documents.mapping.document import read_mapping
 from sdcensus.documents.plan.document import read_plan
 from sdcensus.documents.policy.document import read_policy
 from sdcensus.errors import MissingExtra, Refused, SpecError
@@ -19,18 +18,17 @@ from sdcensus.formats.write import check_formats
 from sdcensus.methods.method import Method
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.perturbation.table import Lookup
-from sdcensus.model.plan.plan import Plan, PlannedTable, PlanOutput
+from sdcensus.model.plan.plan import Plan, PlanOutput
 from sdcensus.model.plan.vocabulary import SYMBOLS
 from sdcensus.model.policy.policy import Policy
 from sdcensus.model.published.provenance import line_text, lineage_text
+from sdcensus.model.published.record_changes import cautions_of_records
 from sdcensus.model.schema.schema import CensusInfo, Schema
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Secret
-from sdcensus.model.spec.headings import heading_in
-from sdcensus.model.spec.table_spec import Measure, TableSpec
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.census.census import Census, open_store
 from sdcensus.session.census.sample import refuse_unweighted_plan
-from sdcensus.session.figures.indicators import indicator_product, share_product
 from sdcensus.session.gate.tied_units import TiedTable as TableOfUnits, check_tables
 from sdcensus.session.guard.harmony import check_importable
 from sdcensus.session.guard.run import (
@@ -39,19 +37,21 @@ from sdcensus.session.guard.run import (
     publication_name,
 )
 from sdcensus.session.policy import Outcome, ask
-from sdcensus.session.protect.plan_method import planned_method, planned_smallest_group
-from sdcensus.session.protect.table import check_methods, exempting
-from sdcensus.session.publish.products import (
-    Heading,
-    Product,
-    Publishable,
-    PublishableTable,
-    StatisticsProduct,
-    TableProduct,
-    spec_key,
+from sdcensus.session.protect.plan_method import (
+    PlannedMethods,
+    own_protections,
+    planned_smallest_group,
+    smallest_group_of,
 )
-from sdcensus.session.publish.programme import open_programme, programme_tables
-from sdcensus.session.publish.refusals import check_large_tables, check_names, check_smallest_group
+from sdcensus.session.protect.table import check_methods
+from sdcensus.session.publish.planned import planned_products
+from sdcensus.session.publish.products import Heading, Product, spec_key
+from sdcensus.session.publish.refusals import (
+    check_large_tables,
+    check_linked,
+    check_names,
+    check_smallest_group,
+)
 from sdcensus.session.publish.workplace import MANIFEST, OFFICE_FILE, folder_of, read_json
 from sdcensus.store.schema_json import schema_digest
 
@@ -77,11 +77,10 @@ class Resolved(Confidential):
         output: How it is delivered.
         published, office: Where to.
         heading: What stands above every table.
-        secret: The office secret or its file, if it was named.
-        key_version: The version of the series of numbers where it is not the plan's.
-        lookup: The look-up of what was published before, where the plan names none.
+        methods: How its tables are protected.
         original: The census before its records were swapped, for the evaluation.
-        smallest_group: Groups that are published below this are not broken down further.
+        smallest_group: Groups that are published below this are not broken down further; tables
+            that are protected in a way of their own have their own.
     """
 
     plan: Plan
@@ -94,12 +93,9 @@ class Resolved(Confidential):
     published: Path
     office: Path
     heading: Heading
-    secret: str | Path | Secret | None = None
-    key_version: int | None = None
-    lookup: str | None = None
+    methods: PlannedMethods
     original: Census | None = None
     smallest_group: int | None = None
-    _methods: dict[Entity, Method] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"<Resolved {self.file.name}: confidential>"
@@ -109,40 +105,47 @@ class Resolved(Confidential):
         """What tells this publication from others: the census and the name of the plan."""
         return publication_name(self.census.schema.census, self.file)
 
-    def method(self, of: Entity) -> Method:
-        """The method for what is counted; the same one each time."""
-        if of not in self._methods:
-            planned = planned_method(
-                self.plan,
-                self.census,
-                of,
-                secret=self.secret,
-                key_version=self.key_version,
-                lookup=self.lookup,
-            )
-            self._methods[of] = planned if self.policy is None else exempting(planned, self.policy)
-        return self._methods[of]
+    def method(self, spec: TableSpec) -> Method:
+        """The method of a table; the same one each time."""
+        return self.methods.method(spec)
+
+    def smallest_group_of(self, spec: TableSpec) -> int | None:
+        """The smallest group of a table."""
+        if spec.hash() not in self.methods.own:
+            return self.smallest_group
+        return smallest_group_of(self.plan, self.methods.protection(spec), self.policy)
+
+    def together(self) -> list[tuple[TableSpec, ...]]:
+        """The tables that are protected together."""
+        return self.methods.together(self.specs())
 
     def cautions(self) -> tuple[str, ...]:
         """What to know before relying on what is published, each sentence once."""
         sentences: list[str] = []
-        if self.lookup is not None and Lookup(self.lookup).is_set_key:
-            default = replace(self, lookup=None, _methods={})
-            if any(default.method(of).claims().by_definition for of in self.units()):
+        lookup = self.methods.lookup
+        if lookup is not None and Lookup(lookup).is_set_key:
+            default = replace(self.methods, lookup=None, _made={})
+            if any(method.claims().by_definition for method in default.used(self.specs())):
                 sentences.append(
-                    f"This series goes on with the look-up {self.lookup!r}, with which it was"
+                    f"This series goes on with the look-up {lookup!r}, with which it was"
                     " published before this version: numbers that are out stay. Draw all of them"
                     " anew by definition (--revision NAME --rekey), or name the look-up in"
                     " [protect] to keep it for good."
                 )
-        for of in self.units():
-            sentences += self.method(of).claims().cautions
+        origin = self.census.origin
+        sentences += cautions_of_records(origin.lineage, origin.listed, self.specs())
+        for method in self.methods.used(self.specs()):
+            sentences += method.claims().cautions
         return tuple(dict.fromkeys(sentences))
 
     @property
     def imports(self) -> bool:
         """Whether numbers that are out are taken over."""
         return self.plan.protect is not None and self.plan.protect.import_published
+
+    def imports_into(self, spec: TableSpec) -> bool:
+        """Whether numbers that are out are taken over into a table."""
+        return self.imports and spec.hash() not in self.methods.own
 
     def specs(self) -> tuple[TableSpec, ...]:
         """Every table that has to be counted, once."""
@@ -171,20 +174,13 @@ class Resolved(Confidential):
     def identity(self) -> dict[str, Any]:
         """Everything that decides the files of the publication, as plain values by name."""
         origin, original = self.census.origin, self.original
-        method = {of.value: self.method(of).parameters() for of in self.units()}
         policy = "" if self.policy is None else repr(self.policy)
         named = "" if self.plan.policy is None else self.plan.policy.file
         return {
             "the plan": _digest([_file_digest(self.file), self.publication]),
             "the mapping": self._document_digest(self.plan.mapping),
             "the tables": _digest([list(_told(product)) for product in self.products]),
-            "the method": _digest(
-                [
-                    method,
-                    [self.method(unit).name for unit in self.units()],
-                    [self.method(unit).key_version for unit in self.units()],
-                ]
-            ),
+            "the method": self._digest_of_methods(),
             "the policy": _digest([policy, self._document_digest(named), self.role]),
             **({} if self.smallest_group is None else {"the smallest group": self.smallest_group}),
             "the store": _digest([origin.data_version, origin.secret_id]),
@@ -193,12 +189,37 @@ class Resolved(Confidential):
             "the version of sdcensus": __version__,
         }
 
+    def _digest_of_methods(self) -> str:
+        """What decides the numbers; tables with methods of their own are told one by one."""
+        main = [self.methods.main(of) for of in self.units()]
+        own = [
+            [
+                spec.hash(),
+                self.method(spec).name,
+                self.method(spec).parameters(),
+                self.smallest_group_of(spec),
+            ]
+            for spec in self.specs()
+            if spec.hash() in self.methods.own
+        ]
+        values = {
+            of.value: method.parameters() for of, method in zip(self.units(), main, strict=True)
+        }
+        names, versions = [each.name for each in main], [each.key_version for each in main]
+        return _digest([values, names, versions, *([own] if own else [])])
+
     def _document_digest(self, name: str) -> str:
         return _file_digest(self.plan.path(name)) if name else ""
 
     def units(self) -> tuple[Entity, ...]:
         """What is counted, each kind once."""
         return tuple(dict.fromkeys(spec.of for spec in self.specs()))
+
+
+def _heading(plan: Plan, output: PlanOutput) -> Heading:
+    """What stands above and below every table of a plan."""
+    signs = tuple((SYMBOLS[name], sign) for name, sign in plan.office.symbols)
+    return Heading(source=plan.office.name, date=output.date, signs=signs)
 
 
 def resolve(
@@ -249,6 +270,10 @@ def resolve(
     if plan.policy is not None:
         policy = read_policy(plan.path(plan.policy.file), opened.schema)
     role = "production" if plan.policy is None else plan.policy.role
+    series = publication_name(info, file)
+    version = key_version and key_version(office, _asked_version(plan), info, series)
+    named = "lookup" in _settings(plan)
+    look_up = None if lookup is None or named else lookup(office, info, series)
     resolved = Resolved(
         plan=plan,
         file=file,
@@ -259,33 +284,40 @@ def resolve(
         output=output,
         published=published,
         office=office,
-        heading=Heading(
-            source=plan.office.name,
-            date=output.date,
-            signs=tuple((SYMBOLS[name], sign) for name, sign in plan.office.symbols),
+        heading=_heading(plan, output),
+        methods=PlannedMethods(
+            plan=plan,
+            census=opened,
+            own=own_protections(plan, products),
+            policy=policy,
+            secret=secret,
+            key_version=version,
+            lookup=look_up,
         ),
-        secret=secret,
         original=_original(plan, output, opened),
         smallest_group=planned_smallest_group(plan, opened.schema, policy),
-        key_version=None
-        if key_version is None
-        else key_version(office, _asked_version(plan), info, publication_name(info, file)),
-        lookup=None
-        if lookup is None or "lookup" in _settings(plan)
-        else lookup(office, info, publication_name(info, file)),
     )
     # A secret that only stands in for the office's has made no keys; see ``check_plan``.
     origin = replace(opened.origin, secret_id="") if isinstance(secret, Secret) else opened.origin
     check_methods(resolved.specs(), origin, resolved.method)
-    for of in resolved.units() if resolved.imports else ():
-        check_importable(resolved.method(of))
-    check_smallest_group(
-        products, resolved.method, resolved.smallest_group, imports=resolved.imports
-    )
+    _check_protection(resolved)
     _check_policy(resolved)
     resolved.check_identities()
     check_large_tables(products, output.formats, resolved.method, policy, role)
     return resolved
+
+
+def _check_protection(resolved: Resolved) -> None:
+    """Refuse what methods cannot do together with what else the plan asks for."""
+    for of in resolved.units() if resolved.imports else ():
+        check_importable(resolved.methods.main(of))
+    check_linked(resolved.together(), resolved.method, resolved.policy, resolved.role)
+    check_smallest_group(
+        resolved.products,
+        resolved.method,
+        resolved.smallest_group_of,
+        imports=resolved.imports_into,
+    )
 
 
 def _published_before(published: Path, own: Path) -> frozenset[str]:
@@ -305,59 +337,6 @@ def _asked_version(plan: Plan) -> int | None:
 def _settings(plan: Plan) -> dict[str, object]:
     """What a plan says about its method."""
     return {} if plan.protect is None else dict(plan.protect.settings)
-
-
-def planned_products(plan: Plan, schema: Schema) -> tuple[Product, ...]:
-    """Everything that a plan publishes: its own tables, those of its programme, its indicators.
-
-    Args:
-        plan: The plan.
-        schema: Of the census that it is about.
-    """
-    return tuple(_products(plan, schema))
-
-
-def _sums(table: PlannedTable, plan: Plan, schema: Schema) -> Product:
-    """A table with a condition: sums of published values of codes that the policy allows."""
-    # Here and not above: few plans have conditions, which are answered as the builder does.
-    from sdcensus.session.figures.definitions import sums_product
-
-    policy = Policy(name="", schema=schema)
-    if plan.policy is not None:
-        policy = read_policy(plan.path(plan.policy.file), schema)
-    return sums_product(table, policy, plan.measure)
-
-
-def _products(plan: Plan, schema: Schema) -> Iterator[Product]:
-    for table in plan.tables:
-        if table.share:
-            yield share_product(table, schema, plan.measure)
-            continue
-        if table.where:
-            yield _sums(table, plan, schema)
-            continue
-        spec = table.spec(schema, plan.measure)
-        title = table.title or heading_in(spec, schema.census.languages)
-        rows = len(table.rows) or None
-        yield TableProduct(PublishableTable(name=table.name, title=title, spec=spec, rows=rows))
-    if plan.programme:
-        programme = open_programme(plan.programme)
-        mapping = read_mapping(plan.path(plan.mapping), programme, schema)
-        patterns = plan.programme_tables or ("*",)
-        for made in programme_tables(plan.programme, patterns, mapping, schema):
-            yield _of_programme(made, plan, schema)
-    for indicator in plan.indicators:
-        yield indicator_product(indicator, schema, plan.measure)
-
-
-def _of_programme(table: Publishable, plan: Plan, schema: Schema) -> Product:
-    measure = plan.measure or schema.census.measure or Measure.COUNT
-    if isinstance(table, PublishableTable):
-        return TableProduct(replace(table, spec=table.spec.measured(measure, schema)), own=False)
-    # Figures of one table share its specification, which is counted once.
-    specs = {id(figure.spec): figure.spec.measured(measure, schema) for figure in table.statistics}
-    figures = tuple(replace(figure, spec=specs[id(figure.spec)]) for figure in table.statistics)
-    return StatisticsProduct(replace(table, statistics=figures))
 
 
 def _check_measures(plan: Plan, census: Census, products: Sequence[Product]) -> None:

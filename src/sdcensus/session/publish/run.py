@@ -19,11 +19,13 @@ from sdcensus.model.vocabulary import option, with_settings
 from sdcensus.session.census.census import Census, EngineName, default_threads, open_parquet
 from sdcensus.session.gate.gate import (
     AcceptedRisk,
+    accepted_also,
     nothing_to_accept,
     refuse_publishing,
     willing_to_accept,
 )
 from sdcensus.session.gate.group_risk import Foretelling, foretold, gate_of, looks_of
+from sdcensus.session.guard.closed import CLOSED_LATE
 from sdcensus.session.guard.guard import (
     REVISION_MINIMUM,
     Guard,
@@ -35,10 +37,15 @@ from sdcensus.session.guard.guard import (
 )
 from sdcensus.session.policy.small_codes import refuse_undecided
 from sdcensus.session.policy.verdict import withholds_households
-from sdcensus.session.protect.smallest_group import GroupRule
 from sdcensus.session.publish.counting import count_tables
 from sdcensus.session.publish.interruption import kept_or_forgotten, told_to_go_on
 from sdcensus.session.publish.last_files import LastFiles, write_last_files
+from sdcensus.session.publish.linked_groups import (
+    LinkedGroups,
+    counted_for,
+    remarks_of,
+    to_make,
+)
 from sdcensus.session.publish.product_files import Maker
 from sdcensus.session.publish.refusals import check_sizes
 from sdcensus.session.publish.resolution import Resolved, resolve
@@ -73,6 +80,7 @@ class PublishReport(Confidential):
         changed: How many numbers that were published before have changed.
         warnings: What the office should know.
         looks: The noise against the look budget of the tables, in sentences.
+        remarks: What methods have to say of how the numbers were found.
         cautions: What to know before relying on what is published.
         seconds: How long it took.
         unchanged: Whether everything was published already.
@@ -91,6 +99,7 @@ class PublishReport(Confidential):
     seconds: float
     cautions: tuple[str, ...] = ()
     looks: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
     unchanged: bool = False
 
     def __repr__(self) -> str:
@@ -207,6 +216,7 @@ def publish(
             specs=resolved.specs(),
             date=resolved.heading.date,
             revision=said.event,
+            accepts=willing is not None,
             progress=progress,
         )
         ties = resolved.check_identities(guard.registry.specs())
@@ -219,13 +229,13 @@ def publish(
         accepted = _accepted(resolved, willing, progress)
         with told_to_go_on(workplace):
             finished = _begun(resolved, workplace, guard, said, identity)
-        resumed = len(finished)
         with kept_or_forgotten(workplace, guard):
-            scans = _make(resolved, workplace, guard, finished, said, progress)
+            made, scans = _make(resolved, workplace, guard, finished, said, progress)
             ordered = [finished[product.name] for product in resolved.products]
             progress("comparing with what was published", 0.0)
             changes = list(_changes(ordered))
             warnings = guard.decide(changes)
+            accepted = accepted_also(accepted, willing, (CLOSED_LATE,) * guard.closed_late)
             progress("putting it into its place", 0.0)
             files = write_last_files(resolved, workplace, ordered, identity, accepted)
             _commit(workplace, guard, changes, files)
@@ -233,7 +243,7 @@ def publish(
         published=resolved.published,
         office=workplace.own,
         products=tuple(product.name for product in ordered),
-        made=len(ordered) - resumed,
+        made=made,
         cells=sum(int(product.public["cells"]) for product in ordered),
         files=len(files.public) + 1,
         size=sum(file.size for file in files.public),
@@ -243,6 +253,7 @@ def publish(
         cautions=(*ahead, *ties, *resolved.cautions()),
         seconds=time.perf_counter() - began,
         looks=tuple(looks.sentence for looks in looks_of(resolved)),
+        remarks=remarks_of(ordered),
     )
 
 
@@ -322,10 +333,9 @@ def scheduled(
 ) -> Schedule:
     """How the tables of a plan, or what else is named, are counted."""
     chosen = EngineName(engine) if engine else resolved.census.default_engine
+    every = resolved.specs()
     return schedule(
-        [GroupRule(resolved.smallest_group).counted(spec) for spec in resolved.specs()]
-        if specs is None
-        else specs,
+        counted_for(resolved, LinkedGroups(resolved, every), every) if specs is None else specs,
         rows=resolved.census.rows,
         memory=memory,
         threads=threads,
@@ -340,11 +350,13 @@ def _make(
     finished: dict[str, Finished],
     said: PublishOptions,
     progress: Progress,
-) -> int:
-    """Make every product that is not finished; returns how many scans that took."""
-    missing = [product for product in resolved.products if product.name not in finished]
+) -> tuple[int, int]:
+    """Make every product that is not finished; how many these are, and how many scans it took."""
+    missing, anew = to_make(resolved, finished)
     if not missing:
-        return 0
+        return 0, 0
+    for name in anew:
+        workplace.unfinish(finished.pop(name))
     total = len(resolved.products)
 
     def done(product: Finished) -> None:
@@ -354,15 +366,18 @@ def _make(
     memory, threads, engine = said.memory_limit, said.workers, said.engine
     maker = Maker(resolved, workplace, guard, missing, done, memory=memory)
     specs = maker.specs()
-    plan = scheduled(resolved, memory=memory, threads=threads, engine=engine, specs=maker.counted())
+    maker.groups.check_memory(memory)
+    room = memory - maker.groups.bytes
+    plan = scheduled(resolved, memory=room, threads=threads, engine=engine, specs=maker.counted())
     progress("making the tables", max(len(finished) / total, 1e-9))
 
     def work(index: int, cube: AnyCube) -> None:
         maker.take(specs[index], cube)
 
-    households = withholds_households(resolved.policy)
+    households = withholds_households(resolved.policy) or maker.groups.needs_households
     count_tables(resolved.census, plan, work, engine=engine, threads=threads, households=households)
-    return len(plan.scans)
+    maker.finish_groups(progress)
+    return len(missing), len(plan.scans)
 
 
 def _changes(products: Sequence[Finished]) -> Iterator[TableChanges]:

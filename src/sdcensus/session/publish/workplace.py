@@ -194,9 +194,13 @@ class Workplace:
             "public": dict(product.public),
             "office": dict(product.office),
         }
-        # The name of a product may be no name of a file.
-        name = hashlib.blake2b(product.name.encode(), digest_size=12).hexdigest()
-        write_owner_only(self.notes / _ENTRIES / f"{name}.json", _bytes(content))
+        write_owner_only(self.notes / _ENTRIES / _note_of(product.name), _bytes(content))
+
+    def unfinish(self, product: Finished) -> None:
+        """Forget that a product is finished, with its files: it is made anew."""
+        _remove(self.notes / _ENTRIES / _note_of(product.name))
+        for file in product.files:
+            _remove(self.hidden / file.name)
 
     # --------------------------------------------------------------------------------- ending
 
@@ -374,6 +378,11 @@ def _finished(content: Mapping[str, Any] | None) -> Finished | None:
         )
     except (LookupError, TypeError, ValueError):
         return None
+
+
+def _note_of(product: str) -> str:
+    """What the note about a product is called, whose name may be no name of a file."""
+    return f"{hashlib.blake2b(product.encode(), digest_size=12).hexdigest()}.json"
 
 
 def _bytes(content: Mapping[str, Any]) -> bytes:
