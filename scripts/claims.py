@@ -1,7 +1,7 @@
 """Make the figures that the documentation claims, over several secrets, and write them into it.
 
     python -m scripts.claims                   # all of them; some minutes
-    python -m scripts.claims scrambled        # one of: differences, repetitions, scrambled, study
+    python -m scripts.claims scrambled        # one of: differences, guidelines, repetitions, study
 
 A figure stands in its page between ``<!-- claims: NAME -->`` and ``<!-- end -->``; what stands
 there is made by this script and by nothing else. A figure of one secret is an accident: what a page
@@ -25,6 +25,8 @@ import numpy as np
 import numpy.typing as npt
 
 from scripts.claim_texts import SECRETS, secret_of, short, table
+from scripts.guideline_claims import guidelines
+from scripts.safe_claims import safe
 from scripts.study_claims import study
 from sdcensus.demo import make_country, write_country
 from sdcensus.methods.cell_key import CellKey
@@ -243,7 +245,9 @@ def _farther(shares: Sequence[float | None]) -> str:
 CLAIMS: Mapping[str, Callable[[], Mapping[str, str]]] = {
     "additivity": additivity,
     "differences": differences,
+    "guidelines": guidelines,
     "repetitions": repetitions,
+    "safe": safe,
     "scrambled": scrambled,
     "study": study,
 }

@@ -39,5 +39,9 @@ if TYPE_CHECKING:
     from sdcensus.utility.levels import by_code as by_code, by_level as by_level
     from sdcensus.utility.margins import marginal_change as marginal_change
     from sdcensus.utility.ranks import rank_change as rank_change
+    from sdcensus.utility.withheld import (
+        WithheldCells as WithheldCells,
+        withheld_cells as withheld_cells,
+    )
 
 __getattr__, __dir__ = offer(__name__)

@@ -281,3 +281,37 @@ def test_many_points_need_a_word() -> None:
     check_points(101, agreed=True)
     with pytest.raises(SpecError, match="101 points"):
         check_points(101, agreed=False)
+
+
+@pytest.mark.parametrize(
+    ("text", "before", "name"),
+    [
+        ("small-count-rounding base=5", (), "small-count-rounding"),
+        ("small-count-rounding tables='sex;age' base=5", ("small-count-rounding",), ""),
+        (
+            "small-count-rounding tables=sex | small-count-rounding",
+            ("small-count-rounding",),
+            "small-count-rounding",
+        ),
+        ("small-count-rounding tables=sex | cell-key", ("small-count-rounding",), "cell-key"),
+    ],
+)
+def test_a_name_of_two_methods_is_told_apart_by_what_is_said(
+    text: str, before: tuple[str, ...], name: str
+) -> None:
+    asked = parsed_method(text)
+    assert (tuple(words[0] for words in asked.before), asked.name) == (before, name)
+
+
+def test_safe_stands_beside_cell_keys_and_before_them(census: Census) -> None:
+    safe = "safe variables=area@district,sex,age control=sex,age=2;age work=1 exact=0"
+    study = studied(census, safe, "cell-key", f"{safe} | cell-key")
+    alone, keyed, both = study.tables[-1].results
+    trial = step_from_text(census.store, safe, secret=SECRET).trial()
+    true, derived = cube_of(census, "area", "age").count, cube_of(trial, "area", "age").count
+    change = np.abs(derived - true)[true > 0]
+    assert alone.utility.mean_absolute_distance == pytest.approx(change.mean())
+    for result in (alone, keyed, both):
+        assert result.risk is not None
+    by_all = cube_of(trial, "area@district-total", "sex-total", "age-total").count
+    assert not ((by_all > 0) & (by_all < 3)).any()

@@ -11,14 +11,14 @@ from sdcensus.report.study.results import Study, StudyResult, StudyTable
 
 
 def measures(result: StudyResult) -> dict[str, float | None]:
-    """The measures of Table 10, by their names."""
+    """The measures of Table 10, by their names; of withheld cells as a reader fills them in."""
     utility = result.utility
     return {
         "disclosed_cells_pct": percentage(result.share),
         "R": result.risk,
-        "mean_absolute_distance": utility.mean_absolute_distance,
+        "mean_absolute_distance": result.loss,
         "mean_relative_distance": utility.mean_relative_distance,
-        "hellinger": utility.hellinger_normalised,
+        "hellinger": result.hellinger,
         "small_cells_disclosed_pct": percentage(result.small_share),
         "mean_absolute_distance_small": utility.mean_absolute_distance_small,
     }

@@ -42,7 +42,7 @@ def frontier_of(study: Study, table: StudyTable, axis: RiskAxis | None = None) -
     """
     results = study.mains(table)
     chosen = study.risk_axis if axis is None else axis
-    pairs = [(result.utility.mean_absolute_distance, result.height(chosen)) for result in results]
+    pairs = [(result.loss, result.height(chosen)) for result in results]
     best = on_frontier(pairs)
     return frozenset(
         result.candidate.title for result, kept in zip(results, best, strict=True) if kept

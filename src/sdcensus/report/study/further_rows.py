@@ -17,6 +17,7 @@ from sdcensus.report.study.sheet import (
     sheet_columns,
     text_columns,
 )
+from sdcensus.report.study.withheld import WITHHELD, withheld_figures
 from sdcensus.report.study.words import called, drawn, say
 
 
@@ -26,6 +27,8 @@ def further_sheets(study: Study) -> list[StudySheet]:
     if all(result.further is None for result in results):
         return []
     every = [_further(study)]
+    if study.withholds:
+        every.append(_withheld(study))
     if study.left_out:
         every.append(_left_out(study))
     if study.preset == ONS:
@@ -49,8 +52,8 @@ def _further(study: Study) -> StudySheet:
                     candidate.point,
                     " | ".join(candidate.before),
                     result.risk,
-                    result.utility.mean_absolute_distance,
-                    result.utility.hellinger_normalised,
+                    result.loss,
+                    result.hellinger,
                     *(figures[name] for name in (*FURTHER, *COMBINED)),
                     figures["largest_marginal_change_pct"],
                     figures["association_change_pct"],
@@ -77,6 +80,19 @@ def _further(study: Study) -> StudySheet:
         ),
     )
     return made_sheet(study, "further_measures", columns, rows, frozen=2)
+
+
+def _withheld(study: Study) -> StudySheet:
+    rows = [
+        (called(study, table), result.candidate.title, *withheld_figures(result).values())
+        for table in study.tables
+        for result in table.results
+    ]
+    columns = (
+        *text_columns(study, "table", "scheme"),
+        *sheet_columns(study, *((name, Form.RISK) for name in WITHHELD)),
+    )
+    return made_sheet(study, "withheld", columns, rows, frozen=2)
 
 
 def _left_out(study: Study) -> StudySheet:

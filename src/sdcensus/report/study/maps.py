@@ -103,7 +103,7 @@ def _marks(
 ) -> list[_Mark]:
     marks = []
     for result in study.mains(table):
-        change, value = result.utility.mean_absolute_distance, height(result)
+        change, value = result.loss, height(result)
         if change is not None and value is not None:
             name, point = result.candidate.name, result.candidate.point
             number = name if point is None else f"P{point}"

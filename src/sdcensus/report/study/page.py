@@ -18,6 +18,7 @@ from sdcensus.report.study.plots import Plot, changes
 from sdcensus.report.study.printed import capital, figure, heads, printed, titled
 from sdcensus.report.study.published import ONS, Published
 from sdcensus.report.study.results import CellFigures, Study, StudyResult, StudyTable
+from sdcensus.report.study.withheld import withheld
 from sdcensus.report.study.words import (
     FALLS_FROM,
     HOLDS_BELOW,
@@ -39,6 +40,7 @@ _PARTS = (
     "before",
     "maps",
     "methods",
+    "withheld",
     "further",
     "combined",
     "ons",
@@ -61,12 +63,15 @@ def page(study: Study, published: Published | None, *, progress: Progress = no_p
         left_out.add("ons")
     if all(result.further is None for table in study.tables for result in table.results):
         left_out |= {"further", "combined"}
+    if not study.withholds:
+        left_out.add("withheld")
     shown = [part for part in _PARTS if part not in left_out]
     blocks = {
         "findings": lambda: _findings(study, published),
         "before": lambda: _before(study),
         "maps": lambda: _maps(study),
         "methods": lambda: _methods(study),
+        "withheld": lambda: withheld(study),
         "further": lambda: further(study),
         "combined": lambda: combined(study),
         "ons": lambda: ons_tables(study),
@@ -138,9 +143,9 @@ def _tiles(study: Study) -> Html:
         words = say(study, "tile.most", table=called(study, table), name=name)
         shown.append(Tile(share_text(most, study.language, digits=2), words, tone))
     costs = [
-        (result.utility.mean_absolute_distance, result.candidate.name)
+        (result.loss, result.candidate.name)
         for result in results
-        if result.candidate.name in holds and result.utility.mean_absolute_distance is not None
+        if result.candidate.name in holds and result.loss is not None
     ]
     if costs:
         least, name = min(costs)

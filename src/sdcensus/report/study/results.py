@@ -18,6 +18,7 @@ from sdcensus.risk.unperturbed import Unperturbed
 from sdcensus.utility.against_design import ChiSquare
 from sdcensus.utility.by_row import RowMeasures
 from sdcensus.utility.distances import Utility
+from sdcensus.utility.withheld import WithheldCells
 
 Int64 = npt.NDArray[np.int64]
 Float64 = npt.NDArray[np.float64]
@@ -102,6 +103,7 @@ class Candidate(Confidential):
         before: What is done to the records before they are counted: pre-tabular methods as they
             are written in one line, in their order.
         point: Its number among the points of a grid; ``None`` for a method that is none.
+        optional: Whether it is left out, with the reason, where it cannot protect a table.
     """
 
     name: str
@@ -111,6 +113,7 @@ class Candidate(Confidential):
     perturbation: Perturbation | None = None
     before: tuple[str, ...] = ()
     point: int | None = None
+    optional: bool = False
 
     def __repr__(self) -> str:
         return f"<Candidate {self.title}: confidential parameters>"
@@ -219,6 +222,8 @@ class StudyResult(Confidential):
         by_interior: What sums of interior cells alone give away, to be compared with the printed
             figures of the founding study; ``None`` where nothing was printed.
         further: Further measures; ``None`` where they were not asked for.
+        withheld: What is withheld, and how far the table is from the truth if readers fill it in;
+            ``None`` where every cell has a number.
     """
 
     candidate: Candidate
@@ -233,6 +238,7 @@ class StudyResult(Confidential):
     given_away: tuple[CellFigures, ...]
     by_interior: InteriorSums | None = None
     further: Further | None = None
+    withheld: WithheldCells | None = None
 
     def __repr__(self) -> str:
         return f"<StudyResult of {self.candidate.title}: confidential>"
@@ -245,6 +251,20 @@ class StudyResult(Confidential):
             return _percent(self.further.unperturbed.share_of_records)
         claims = self.further.by_count
         return None if claims is None else _percent(claims.worst_claim)
+
+    @property
+    def loss(self) -> float | None:
+        """The mean change of a non-empty cell, with withheld ones as a reader fills them in."""
+        if self.withheld is not None and self.withheld.nonzero_withheld:
+            return self.withheld.filled_distance
+        return self.utility.mean_absolute_distance
+
+    @property
+    def hellinger(self) -> float | None:
+        """The Hellinger distance over the root of all counts, withheld cells filled in alike."""
+        if self.withheld is not None and self.withheld.nonzero_withheld:
+            return self.withheld.filled_hellinger
+        return self.utility.hellinger_normalised
 
     @property
     def share(self) -> float | None:
@@ -364,6 +384,15 @@ class Study(Confidential):
     def has_long_names(self) -> bool:
         """Whether names of methods take more room than a column has."""
         return any(len(candidate.label) > LONG_NAME for candidate in self.candidates)
+
+    @property
+    def withholds(self) -> bool:
+        """Whether a method of the study leaves cells without a number."""
+        return any(
+            result.withheld is not None and result.withheld.withheld
+            for table in self.tables
+            for result in table.results
+        )
 
     @property
     def changes_records(self) -> bool:

@@ -278,9 +278,7 @@ def _cost(study: Study) -> list[tuple[str, str]]:
     table = study.tables[-1]
     title = say(study, "find.cost")
     costs = [
-        (main.utility.mean_absolute_distance, main.candidate.name)
-        for main in study.mains(table)
-        if main.utility.mean_absolute_distance is not None
+        (main.loss, main.candidate.name) for main in study.mains(table) if main.loss is not None
     ]
     if not costs:
         return [(title, say(study, "said.no_cost"))]
@@ -408,9 +406,9 @@ def _worst(study: Study, name: str) -> tuple[StudyTable, StudyResult]:
 
 def _cheapest(study: Study, names: Sequence[str]) -> tuple[str, float] | None:
     costs = [
-        (main.utility.mean_absolute_distance, main.candidate.name)
+        (main.loss, main.candidate.name)
         for main in study.mains(study.tables[-1])
-        if main.candidate.name in names and main.utility.mean_absolute_distance is not None
+        if main.candidate.name in names and main.loss is not None
     ]
     if not costs:
         return None

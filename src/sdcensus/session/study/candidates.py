@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from sdcensus.methods.perturbation.schemes import SCHEMES, scheme
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.inference.knowledge import Knowledge
 from sdcensus.model.method.parameter import MethodOptions
-from sdcensus.model.method.registry import Part, Registered, parsed_settings, takers_of
+from sdcensus.model.method.registry import Part, Registered, declared, parsed_settings, takers_of
 from sdcensus.model.perturbation.table import Lookup
 from sdcensus.model.secret import Secret, SubSecret
 from sdcensus.model.vocabulary import NoiseDraw
@@ -79,8 +79,8 @@ def parsed_method(text: str) -> MethodText:
             f" records before it are followed by {BAR!r}."
         )
     known = Registered(Part.PRE_TABULAR)
-    before = [tuple(part) for part in parts if part[0] in known]
-    tables = [part for part in parts if part[0] not in known]
+    before = [tuple(part) for part in parts if _changes_records(part, last=part is parts[-1])]
+    tables = [part for part in parts if tuple(part) not in before]
     if len(tables) > 1 or (tables and parts[-1] is not tables[0]):
         if tables[0][0] not in Registered(Part.METHOD):
             names = [*known, *Registered(Part.METHOD)]
@@ -99,6 +99,24 @@ def parsed_method(text: str) -> MethodText:
         tuple(part for part in settings if not part.startswith(_THEN)),
         tuple(step for part in steps for step in part.split(",")),
     )
+
+
+def _changes_records(words: Sequence[str], *, last: bool) -> bool:
+    """Whether a part of a method changes records before they are counted.
+
+    Some names are those of a method for records and of one for tables: the latter is meant at the
+    end, unless something is said that only the former takes.
+    """
+    name, *settings = words
+    known = Registered(Part.PRE_TABULAR)
+    if name not in known:
+        return False
+    if not last or name not in Registered(Part.METHOD):
+        return True
+    said = {setting.partition("=")[0].replace("-", "_") for setting in settings}
+    for_tables = {parameter.name for parameter in declared(Part.METHOD, name).takes}
+    for_records = {parameter.name for parameter in known[name].takes}
+    return bool(said & (for_records - for_tables))
 
 
 def built_method(

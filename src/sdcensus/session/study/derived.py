@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.kernels.cells.tabulate import weighted_counts
+from sdcensus.methods.linked import LinkedMethod
 from sdcensus.microdata.derived_store import DerivedRecords
 from sdcensus.microdata.derived_view import DerivedView
 from sdcensus.microdata.edit_rules import new_violations
@@ -20,15 +21,17 @@ from sdcensus.model.cube.constraints import interior
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.provenance import Derivation
-from sdcensus.model.published.table import Table
+from sdcensus.model.published.table import Mark, Table
 from sdcensus.model.schema.variable import Role
 from sdcensus.model.secret import Secret
+from sdcensus.model.spec.shared_cells import same_layout, shared_cells
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.report.study.results import Candidate
 from sdcensus.risk.combined import CellMoves, cell_moves, moves_of_cells, prior_of_counts
 from sdcensus.session.census.census import Census
 from sdcensus.session.derive.step import step_from_text
-from sdcensus.session.protect.smallest_group import GroupRule
+from sdcensus.session.protect.linked import count_linked
+from sdcensus.session.protect.smallest_group import GroupRule, judging_method
 from sdcensus.session.study.measuring import Counted
 from sdcensus.session.study.records import untouched_by_cell, weight_changed
 from sdcensus.session.study.tables import cubes_of
@@ -106,8 +109,47 @@ class Records(Confidential):
             protected = rule.protect(asked, method, self.census.tabulate, counted=counted)
         else:
             protected = method.protect(counted)
-        table = protected.table.held_for("comparing methods")
-        return table if table.spec is plain else Table(plain, table.published, table.flags)
+        return _as_asked(plain, protected.table.held_for("comparing methods"))
+
+    def protect_together(
+        self, plain: Sequence[TableSpec], candidate: Candidate, rule: GroupRule
+    ) -> tuple[Table, ...] | None:
+        """What a method publishes of tables that it protects together.
+
+        Returns:
+            ``None`` where it looks at each table alone, or the records are not at hand.
+        """
+        method = candidate.method
+        if not isinstance(method, LinkedMethod) or self.census is None:
+            return None
+        if rule:
+            judging_method(method)  # it has none, and that says why
+        households = method.needs_households
+        linked = count_linked(self.census, plain, households=households)
+        return tuple(
+            _as_asked(spec, protected.table.held_for("comparing methods"))
+            for spec, protected in zip(plain, method.protect_together(linked), strict=True)
+        )
+
+
+def _as_asked(plain: TableSpec, table: Table) -> Table:
+    """A published table on the cells of the one that was asked for.
+
+    Cells that a coarser version of it does not have are withheld there.
+    """
+    if table.spec is plain:
+        return table
+    # A weighted table stands for the counts of its records here.
+    if same_layout(plain.records, table.spec.records):
+        return Table(plain, table.published, table.flags)
+    values = np.zeros(plain.cells, dtype=np.int64)
+    flags = np.full(plain.cells, Mark.WITHHELD, dtype=np.uint8)
+    shared = shared_cells(plain, table.spec)
+    if shared is not None:
+        mine, theirs = (numbers.astype(np.int64) for numbers in shared.all())
+        values[mine] = table.published.reshape(-1)[theirs]
+        flags[mine] = 0 if table.flags is None else table.flags.reshape(-1)[theirs]
+    return Table(plain, values.reshape(plain.shape), flags.reshape(plain.shape))
 
 
 def _weighted_moves(cells: CellMoves, counts: Int64) -> CellMoves:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
@@ -41,6 +41,7 @@ from sdcensus.utility.by_row import per_row
 from sdcensus.utility.distances import utility_of
 from sdcensus.utility.margins import marginal_change
 from sdcensus.utility.ranks import rank_change
+from sdcensus.utility.withheld import withheld_cells
 
 Int64 = npt.NDArray[np.int64]
 Result = TypeVar("Result")
@@ -114,6 +115,7 @@ def measured(
     further = None if counted is None else _further(true, counted, table, candidate)
     risk = composite_risk_of(cube, table).value
     changed = worst(cube, table, language=language)
+    withheld = None if table.flags is None else withheld_cells(cube, table)
     if candidate.before or candidate.method is None:
         # What sums narrow down are counts of the changed records, and of nobody.
         return StudyResult(
@@ -128,6 +130,7 @@ def measured(
             worst=changed,
             given_away=(),
             further=further,
+            withheld=withheld,
         )
     method, known = candidate.method, candidate.knowledge
     intruder = (
@@ -135,6 +138,9 @@ def measured(
         if known is None
         else given_intruder(cube, table, method, known)
     )
+    if intruder.shown is not None:
+        # Whoever compares methods wants to know of ones and twos that everybody reads.
+        intruder = replace(intruder, shown=intruder.shown & (cube.count > SMALL))
     fits = fitting(cube, intruder, intruder.known)
     design = candidate.perturbation
     return StudyResult(
@@ -150,6 +156,7 @@ def measured(
         given_away=given_away(cube, table, fits.intervals, language=language),
         by_interior=interior_sums(cube, table, intruder.known) if true.printed else None,
         further=further,
+        withheld=withheld,
     )
 
 

@@ -8,6 +8,7 @@ is computed from true counts.
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
@@ -20,6 +21,7 @@ from sdcensus.model.cube.ancestors import ancestry_of
 from sdcensus.model.cube.constraints import interior
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.published.table import Table
 from sdcensus.model.secret import Secret
 from sdcensus.model.sentences import sentence
 from sdcensus.model.spec.table_spec import Measure, TableSpec
@@ -37,7 +39,7 @@ from sdcensus.risk.feasibility import SMALL
 from sdcensus.session.census.census import Census
 from sdcensus.session.protect.smallest_group import GroupRule
 from sdcensus.session.study.derived import Records, derived_records, original_records
-from sdcensus.session.study.measuring import Counted, measured, true_table
+from sdcensus.session.study.measuring import TrueTable, measured, true_table
 from sdcensus.session.study.tables import cubes_of, with_fresh_keys
 
 #: The generator that draws independent noise begins here, so that a study can be repeated.
@@ -195,34 +197,30 @@ def _compared(
             if records is None:
                 continue
             violations[before] = records.violations
-            given = [records.given(at, spec) for at, spec in enumerate(tables.specs)]
-
-            def measure(
-                at: int,
-                candidate: Candidate,
-                records: Records = records,
-                given: list[Counted | None] = given,
-            ) -> StudyResult:
-                drawn = candidate.draw is NoiseDraw.INDEPENDENT
-                counted = fresh[at] if drawn else records.cubes[at]
-                table = records.protect(tables.specs[at], counted, candidate, tables.rule)
-                return measured(true[at], given[at], table, candidate)
-
+            measure = _Measure(tables, records, candidates, true, fresh)
             running = {
-                pool.submit(measure, at, candidates[which]): (at, which)
-                for at in order
-                for which in own
+                pool.submit(measure, at, which): (at, which) for at in order for which in own
             }
             try:
                 for ended in as_completed(running):
                     at, which = running[ended]
-                    results[at, which] = ended.result()
                     done += weights[at]
+                    try:
+                        results[at, which] = ended.result()
+                    except SdcensusError as error:
+                        if not candidates[which].optional:
+                            raise
+                        refused.append((candidates[which].title, str(error)))
                     progress("comparing methods", done / whole)
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
-    kept = [which for which in range(len(candidates)) if (0, which) in results]
+    refused = list(dict.fromkeys(refused))
+    kept = [
+        which
+        for which in range(len(candidates))
+        if all((at, which) in results for at in range(len(cubes)))
+    ]
     if not kept:
         raise SpecError("\n".join(f"{title}: {reason}" for title, reason in refused[:3]))
     study = _told(tables, cubes, [candidates[which] for which in kept], results, kept)
@@ -232,6 +230,56 @@ def _compared(
         if violations[candidate.before]
     ]
     return replace(study, left_out=tuple(refused), violations=tuple(broken))
+
+
+class _Measure(Confidential):
+    """Protects tables by methods and measures them; those that a method protects together, once."""
+
+    __slots__ = (
+        "_candidates",
+        "_fresh",
+        "_given",
+        "_locks",
+        "_records",
+        "_tables",
+        "_together",
+        "_true",
+    )
+
+    def __init__(
+        self,
+        tables: _Tables,
+        records: Records,
+        candidates: Sequence[Candidate],
+        true: Sequence[TrueTable],
+        fresh: Mapping[int, Cube],
+    ) -> None:
+        self._tables, self._records, self._candidates = tables, records, candidates
+        self._true, self._fresh = true, fresh
+        self._given = [records.given(at, spec) for at, spec in enumerate(tables.specs)]
+        self._locks = [threading.Lock() for _ in candidates]
+        self._together: dict[int, tuple[Table, ...] | None] = {}
+
+    def __call__(self, at: int, which: int) -> StudyResult:
+        """What a method makes of a table."""
+        candidate = self._candidates[which]
+        together = self._protected_together(which)
+        if together is not None:
+            table = together[at]
+        else:
+            drawn = candidate.draw is NoiseDraw.INDEPENDENT
+            counted = self._fresh[at] if drawn else self._records.cubes[at]
+            spec, rule = self._tables.specs[at], self._tables.rule
+            table = self._records.protect(spec, counted, candidate, rule)
+        return measured(self._true[at], self._given[at], table, candidate)
+
+    def _protected_together(self, which: int) -> tuple[Table, ...] | None:
+        with self._locks[which]:
+            if which not in self._together:
+                self._together[which] = self._records.protect_together(
+                    self._tables.specs, self._candidates[which], self._tables.rule
+                )
+            return self._together[which]
 
 
 def _made(
@@ -244,7 +292,7 @@ def _made(
     try:
         return records_of(before)
     except SdcensusError as error:
-        if any(candidate.point is None for candidate in candidates):
+        if any(candidate.point is None and not candidate.optional for candidate in candidates):
             if isinstance(error, SpecError):  # of many methods, which one it is
                 raise SpecError(f"{candidates[0].name}: {error}") from None
             raise
