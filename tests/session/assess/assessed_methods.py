@@ -8,6 +8,7 @@ from functools import cache
 from sdcensus.methods.additivity import Additivity
 from sdcensus.methods.building_blocks import LargeAreasExact
 from sdcensus.methods.cell_key import CellKey
+from sdcensus.methods.coarsening.method import Coarsening
 from sdcensus.methods.light_touch import LightTouch
 from sdcensus.methods.method import Method
 from sdcensus.methods.per_unit import PerUnitDeviations
@@ -16,6 +17,9 @@ from sdcensus.methods.pipeline import Pipeline
 from sdcensus.methods.rounding import ConventionalRounding, RandomRounding
 from sdcensus.methods.semi_controlled import SemiControlledRounding
 from sdcensus.methods.small_cells import SmallCellAdjustment
+from sdcensus.methods.small_counts.small_count_rounding import SmallCountRounding
+from sdcensus.methods.suppression.method import Suppression
+from sdcensus.methods.tabular_adjustment.method import ControlledTabularAdjustment
 from sdcensus.methods.threshold import ThresholdRounding
 from sdcensus.methods.withhold_sparse import WithholdSparse
 from sdcensus.model.published.protected import Protected
@@ -58,7 +62,11 @@ METHODS: dict[str, Callable[[], Method]] = {
     "conventional": lambda: ConventionalRounding(5),
     "conventional even": lambda: ConventionalRounding(4),
     "small cells": SmallCellAdjustment,
+    "small counts": lambda: SmallCountRounding(5, secret=SECRET),
     "small cells below 7": lambda: SmallCellAdjustment(3, threshold=7),
+    "coarsening": lambda: Coarsening(3),
+    "suppression": lambda: Suppression(3),
+    "tabular adjustment": lambda: ControlledTabularAdjustment(secret=SECRET),
     "threshold": lambda: ThresholdRounding(10, 5),
     "threshold, zeros shown": lambda: ThresholdRounding(6, 3, zeros="show"),
     "per unit": lambda: PerUnitDeviations(2, secret=SECRET),

@@ -8,6 +8,7 @@ import pytest
 from sdcensus.methods.perturbation.schemes import scheme
 from sdcensus.methods.rounding import RandomRounding
 from sdcensus.methods.small_cells import SmallCellAdjustment
+from sdcensus.methods.suppression.method import Suppression
 from sdcensus.model.cube.constraints import interior, is_interior
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.inference.knowledge import Knowledge
@@ -190,3 +191,32 @@ def test_the_noise_behind_a_method() -> None:
     assert noise_of(method_of("large areas exact")) is cell_key("CP3").perturbation
     assert noise_of(method_of("random rounding")) is None
     assert noise_of(None, scheme("CP1")) is scheme("CP1")
+
+
+def test_what_is_shown_on_purpose_is_not_given_away() -> None:
+    """Suppression shows true counts: an intruder looks for what it closes, and finds none of it."""
+    cube = island_cube("area", "age@class", people=60)
+    method = Suppression(3)
+    table = method.protect(cube).table.held_for("a test")
+    assert table.flags is not None
+    intruder = intruder_of(cube, table, method)
+    assert intruder.exempt is None
+    assert intruder.shown is not None
+    assert (intruder.shown == (table.flags == 0)).all()
+    closed = int(((table.flags != 0) & (cube.count > 0)).sum())
+    measured = intervals_of(cube, intruder, exact=True, left_out=[])
+    assert {each.cells for each in measured} == {closed}
+    assert {each.disclosed for each in measured} == {0}
+
+
+def test_a_closed_cell_that_can_be_computed_is_given_away() -> None:
+    """The same method, with one closed cell opened again by mistake: others follow from it."""
+    cube = island_cube("area", "age@class", people=60)
+    method = Suppression(3)
+    table = method.protect(cube).table.held_for("a test")
+    assert table.flags is not None
+    small = (cube.count > 0) & (cube.count < 3)
+    flags = np.where(small, table.flags, 0).astype(np.uint8)
+    opened = Table(table.spec, np.where(flags, 0, cube.count), flags)
+    measured = intervals_of(cube, intruder_of(cube, opened, method), exact=True, left_out=[])
+    assert measured[-1].disclosed > 0

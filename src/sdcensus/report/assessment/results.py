@@ -122,6 +122,7 @@ class Assessment(Confidential):
             and withheld cells.
         whole: The same with all that the method says; ``None`` where that narrows nothing more.
         assumed: What a reader has to know about the intruder, as sentences.
+        true_on_purpose: Whether all numbers that are shown are true, and others are withheld.
         intervals: What is left when he works with this table alone: from the one who knows least
             to the one who knows most.
         given_away: Cells of 1 or 2 that the one who knows most can work out, some of them.
@@ -185,6 +186,7 @@ class Assessment(Confidential):
     groups: tuple[BrokenDown, ...] = ()
     census: Text = Text()
     records: RecordFigures | None = None
+    true_on_purpose: bool = False
 
     def __repr__(self) -> str:
         return f"<Assessment of {self.public.table.spec.title}: confidential>"

@@ -91,6 +91,8 @@ def _alone(assessment: Assessment, language: str | None) -> str:
     feasibility, exempt = assessment.main, assessment.result(ExemptCells)
     if feasibility is None:
         return speak("assess.alone.unmeasured", language)
+    if assessment.true_on_purpose and assessment.table.flags is None:
+        return speak("closed.nothing", language)
     if not feasibility.cells:
         return speak(f"assess.alone.{'exempt' if exempt else 'empty'}", language)
     knows, disclosed = knows_text(feasibility, language), feasibility.disclosed
@@ -113,6 +115,8 @@ def _alone(assessment: Assessment, language: str | None) -> str:
     if exempt:
         key = "exempt_one" if exempt.cells == 1 else "exempt_more"
         parts.append(speak(f"assess.alone.{key}", language, n=exempt.cells))
+    if assessment.true_on_purpose:
+        parts.append(speak("closed.shown", language))
     whole = assessment.sharpest
     if whole is not None and whole.disclosed > disclosed:
         of = base_text(assessment, whole.cells, language)

@@ -21,6 +21,7 @@ from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.census_facts import CensusFacts
 from sdcensus.model.published.protected import Protected
 from sdcensus.model.published.provenance import Provenance
+from sdcensus.model.published.record_changes import cautions_of_records
 from sdcensus.model.published.table import AnyTable, Table
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.structural import structural_zeros
@@ -143,8 +144,7 @@ def assess_table(
     findings, readable = _found(cube, table, said, left_out)
     progress("working out what an intruder could", 0.2)
     intruder = _intruder(cube, table, said)
-    programs = table.spec.cells <= EXACT_UP_TO if said.exact is None else said.exact
-    fitting = intervals_of(cube, intruder, exact=programs, left_out=left_out, progress=progress)
+    fitting = _fitting(cube, intruder, said, left_out, progress)
     progress("measuring what readers lose", 0.5)
     results = measured(_context(cube, table, intruder, said), left_out)
     levels, rows = by_area(cube, table, left_out)
@@ -162,13 +162,14 @@ def assess_table(
         population=population_of(cube),
         counted=part_counts(cube, table),
         method=_name(method, noise_of(method, perturbation)),
-        cautions=() if method is None else method.claims().cautions,
+        cautions=_cautions(cube, method),
         findings=findings,
         groups_readable=readable,
         withheld=(withheld_that_follow(table) or None) if table.flags is not None else None,
         known=intruder.known,
         whole=intruder.whole,
         assumed=intruder.notes,
+        true_on_purpose=intruder.shown is not None,
         intervals=tuple(fitting),
         given_away=small_given_away(cube, table, intruder, fitting, language),
         measured=results,
@@ -196,6 +197,13 @@ def assess_table(
         records=None if said.behind is None else record_figures(cube, table, said.behind),
         census=Text() if said.schema is None else CensusFacts.of(said.schema.census).name,
     )
+
+
+def _cautions(cube: AnyCube, method: Method | None) -> tuple[str, ...]:
+    """What to know of the records, and of the method."""
+    origin = cube.origin
+    of_records = cautions_of_records(origin.lineage, origin.listed, [cube.spec])
+    return (*of_records, *(() if method is None else method.claims().cautions))
 
 
 def _checked(
@@ -233,6 +241,18 @@ def _intruder(cube: Cube, table: Table, said: AssessOptions) -> Intruder:
     if said.knowledge is None:
         return intruder_of(cube, table, said.method, said.perturbation)
     return given_intruder(cube, table, said.method, said.knowledge)
+
+
+def _fitting(
+    cube: Cube,
+    intruder: Intruder,
+    said: AssessOptions,
+    left_out: list[str],
+    progress: Progress,
+) -> list[Feasibility]:
+    """What is left for the intruder; by linear programs too, where the table is not large."""
+    programs = cube.spec.cells <= EXACT_UP_TO if said.exact is None else said.exact
+    return intervals_of(cube, intruder, exact=programs, left_out=left_out, progress=progress)
 
 
 def _context(cube: Cube, table: Table, intruder: Intruder, said: AssessOptions) -> MeasureContext:

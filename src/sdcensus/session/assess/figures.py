@@ -84,9 +84,10 @@ def small_given_away(
     if not fitting or not fitting[-1].small_disclosed:
         return ()
     intervals = fitting[-1].intervals
-    if intruder.exempt is not None:  # these are published exactly on purpose
+    exactly = intruder.on_purpose
+    if exactly is not None:
         intervals = replace(
-            intervals, upper=np.where(intruder.exempt, intervals.lower + 9, intervals.upper)
+            intervals, upper=np.where(exactly, intervals.lower + 9, intervals.upper)
         )
     return given_away(cube, table, intervals, language=language)
 

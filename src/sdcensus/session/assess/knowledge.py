@@ -28,6 +28,7 @@ _SUMS = sentence("assess.intruder.sums")
 _OBSERVED = sentence("assess.intruder.observed")
 _EXACT = sentence("assess.intruder.exact")
 _EXEMPT = sentence("assess.intruder.exempt")
+_SHOWN = sentence("closed.shown")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -41,6 +42,8 @@ class Intruder(Confidential):
         table: What he works with: the published table, totals left out where they are sums.
         exact: Cells that he knows to be published as they are; ``None`` if there are none.
         exempt: Those of them that the office exempts, which are not counted as given away.
+        shown: Cells that are published as they are on purpose, by a method that withholds the
+            others; not counted as given away either. ``None`` for other methods.
         notes: What a reader has to know about all this, as sentences.
     """
 
@@ -49,7 +52,14 @@ class Intruder(Confidential):
     table: Table
     exact: Mask | None = None
     exempt: Mask | None = None
+    shown: Mask | None = None
     notes: tuple[str, ...] = ()
+
+    @property
+    def on_purpose(self) -> Mask | None:
+        """Cells that are published exactly on purpose; ``None`` if there are none."""
+        masks = [mask for mask in (self.exempt, self.shown) if mask is not None]
+        return np.logical_or.reduce(masks) if masks else None
 
     def __repr__(self) -> str:
         return f"<Intruder of {self.table.spec.title}: confidential>"
@@ -103,6 +113,9 @@ def intruder_of(
         notes.append(_EXACT)
     if exempt is not None:
         notes.append(_EXEMPT)
+    true = _true_on_purpose(table, method)
+    if true is not None:
+        notes.append(_SHOWN)
     zeros = _zeros_known(cube, table, method, shown)
     below = _withheld_below(cube, table, method, bound)
     if below is not None:
@@ -120,6 +133,7 @@ def intruder_of(
         table=used,
         exact=exact,
         exempt=exempt,
+        shown=true,
         notes=tuple(notes),
     )
 
@@ -130,8 +144,15 @@ def given_intruder(
     """An intruder of whom somebody else says what he knows; exact cells he knows anyway."""
     exact, exempt = _exact_cells(cube, method)
     notes = [note for note, cells in ((_EXACT, exact), (_EXEMPT, exempt)) if cells is not None]
+    true = _true_on_purpose(table, method)
     return Intruder(
-        known=knowledge, whole=None, table=table, exact=exact, exempt=exempt, notes=tuple(notes)
+        known=knowledge,
+        whole=None,
+        table=table,
+        exact=exact,
+        exempt=exempt,
+        shown=true,
+        notes=(*notes, *(() if true is None else (_SHOWN,))),
     )
 
 
@@ -185,10 +206,17 @@ def fitting(
         intruder.table,
         knowledge,
         how=how,
-        cells=None if intruder.exempt is None else ~intruder.exempt,
+        cells=None if intruder.on_purpose is None else ~intruder.on_purpose,
         exact=intruder.exact,
         progress=progress,
     )
+
+
+def _true_on_purpose(table: Table, method: Method | None) -> Mask | None:
+    """The cells with a number, where a method withholds the others and changes nothing."""
+    if method is None or not method.claims().shown_are_true:
+        return None
+    return np.ones(table.shape, dtype=bool) if table.flags is None else table.flags == 0
 
 
 def _sums_of_interior(table: Table, method: Method | None) -> Mask | None:

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sdcensus.documents.policy.document import read_policy
-from sdcensus.errors import SdcensusError, SpecError, UnknownName
+from sdcensus.errors import SdcensusError, SpecError
 from sdcensus.formats.read.tables import read_published
 from sdcensus.methods.method import Method
-from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.policy.policy import UserRole, menu_of
 from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.published.protected import Protected
 from sdcensus.model.published.table import Table
-from sdcensus.model.schema.variable import Entity, Hierarchy, Variable
+from sdcensus.model.schema.variable import Hierarchy, Variable
 from sdcensus.model.sentences import sentence
 from sdcensus.model.spec.axis import Axis, make_axis
 from sdcensus.model.spec.table_spec import TableSpec
-from sdcensus.model.text import Text
 from sdcensus.report.assessment.results import Assessment
 from sdcensus.risk.groups.broken_down import BrokenDown, GroupNoise
 from sdcensus.risk.looks.budget import LookBudget
@@ -41,12 +39,8 @@ from sdcensus.session.gate.broken_down import (
     broken_down_in_tables,
     group_noise,
 )
-from sdcensus.session.looks.budget import opened_plan
-from sdcensus.session.protect.plan_method import planned_method, planned_smallest_group
 from sdcensus.session.protect.smallest_group import in_force
 from sdcensus.session.protect.table import protect_table
-from sdcensus.session.publish.products import Product
-from sdcensus.session.publish.resolution import planned_products
 from sdcensus.store.registry import Registry
 
 #: How many units are put into cells at most.
@@ -104,7 +98,7 @@ _KEPT_CELLS = 200_000
 
 
 @dataclass(frozen=True, slots=True)
-class _Others:
+class OthersBeside:
     """The other tables with the same people, what they break down, and the accepted chance."""
 
     others: tuple[TableSpec, ...] = ()
@@ -124,7 +118,7 @@ class _Others:
         )
 
 
-class _Counter:
+class TableCounter:
     """Counts tables of a census; those that are asked for again and again are kept."""
 
     def __init__(self, census: Census) -> None:
@@ -132,6 +126,7 @@ class _Counter:
         self.kept: dict[str, Cube] = {}
 
     def __call__(self, spec: TableSpec) -> AnyCube:
+        """Count a table."""
         key = spec.hash()
         if key in self.kept:
             return self.kept[key]
@@ -157,13 +152,13 @@ def assess_spec(
         policy = read_policy(beside.policy, census.schema)
         smallest = in_force(policy, UserRole.PUBLIC, beside.smallest_group)
         beside = replace(beside, smallest_group=smallest)
-    others = _others(census, spec, said, beside, progress=progress)
+    others = others_beside(census, spec, said, beside, progress=progress)
     said = replace(
         others.added_to(said, census),
-        tabulate=_Counter(census),
+        tabulate=TableCounter(census),
         behind=records_behind(census, spec, _original(beside)),
     )
-    return _assessed(census, spec, method, said, beside, progress)
+    return assessed(census, spec, method, said, beside, progress)
 
 
 def _original(around: Surroundings) -> Census | None:
@@ -204,131 +199,34 @@ def assess_published(
     if isinstance(table, Table):
         table = replace(table, spec=spec)
     beside = around or Surroundings()
-    others = _others(census, spec, said, beside, progress=progress)
+    others = others_beside(census, spec, said, beside, progress=progress)
     said = replace(
         others.added_to(said, census),
         provenance=provenance,
-        tabulate=_Counter(census),
+        tabulate=TableCounter(census),
         behind=records_behind(census, spec, _original(beside)),
     )
     return assess_table(cube, table, said, progress=progress)
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class PlanAssessment(Confidential):
-    """The tables of a plan, assessed.
-
-    Attributes:
-        tables: For each table a name for files, and its assessment.
-        skipped: The tables that cannot be assessed, each with the reason.
-    """
-
-    tables: tuple[tuple[str, Assessment], ...]
-    skipped: tuple[str, ...] = ()
-
-    def __repr__(self) -> str:
-        return f"<PlanAssessment of {len(self.tables)} tables: confidential>"
-
-
-def assess_plan(
-    path: str | Path,
-    names: Sequence[str] = (),
-    options: AssessOptions | None = None,
-    around: Surroundings | None = None,
-    *,
-    secret: str | Path | None = None,
-    progress: Progress = no_progress,
-) -> PlanAssessment:
-    """Assess tables of a plan, each together with all others.
-
-    The others are also the tables of its programme, and those behind shares and indicators: their
-    counts can nearly be read off the published figures.
-
-    Args:
-        path: The file of the plan.
-        names: The tables to assess, also of the programme; one among them that cannot be assessed
-            is refused. All ``[[table]]`` of the plan if none is named; those that cannot be
-            assessed are then left out.
-        options: What is asked.
-        around: What else they are taken together with.
-        secret: The file of the office secret; else ``SDCENSUS_SECRET_FILE`` names it.
-        progress: Told how far it is.
-    """
-    said, beside = options or AssessOptions(), around or Surroundings()
-    plan, census = opened_plan(path)
-    products = {product.name: product for product in planned_products(plan, census.schema)}
-    chosen = _chosen(path, products, names or [table.name for table in plan.tables])
-    specs = (spec for product in products.values() for spec in product.specs)
-    planned = tuple({spec.hash(): spec for spec in specs}.values())
-    policy = None if plan.policy is None else plan.path(plan.policy.file)
-    smallest = planned_smallest_group(plan, census.schema)
-    if beside.smallest_group is not None and beside.smallest_group < (smallest or 0):
-        raise SpecError(f"The plan says smallest_group = {smallest}: it can be raised only.")
-    beside = replace(beside, smallest_group=beside.smallest_group or smallest)
-    assessments: list[tuple[str, Assessment]] = []
-    skipped: list[str] = []
-    by_unit: dict[Entity, _Others] = {}
-    said = replace(said, tabulate=_Counter(census))
-    for number, (name, title, spec) in enumerate(chosen, start=1):
-        method = planned_method(plan, census, spec.of, secret=secret)
-        said = replace(said, method=method, number=number, title=title.show(said.language))
-        if spec.of not in by_unit:
-            by_unit[spec.of] = _others(
-                census, spec, said, beside, planned=planned, obeyed=policy, progress=progress
-            )
-        tables = {table.hash(): table for table in (*by_unit[spec.of].others, *planned)}
-        tables.pop(spec.hash(), None)
-        others = replace(by_unit[spec.of], others=tuple(tables.values()))
-        try:
-            assessment = _assessed(
-                census, spec, method, others.added_to(said, census), beside, progress
-            )
-        except SpecError as error:
-            if names:
-                raise
-            skipped.append(f"{name}: {error}")
-        else:
-            assessments.append((file_name(name), assessment))
-    if not assessments:
-        raise SpecError(f"No table of {path} can be assessed. {skipped[0]}")
-    return PlanAssessment(tuple(assessments), tuple(skipped))
-
-
-def _chosen(
-    path: str | Path, products: Mapping[str, Product], names: Sequence[str]
-) -> list[tuple[str, Text, TableSpec]]:
-    """The tables behind the products of these names: what they are called, and what they show."""
-    if not names:
-        raise SpecError(
-            f"{path} has no [[table]] of its own. Name those of its programme that shall be"
-            f" assessed, such as --table {next(iter(products))}."
-        )
-    tables = []
-    for name in dict.fromkeys(names):
-        if name not in products:
-            raise UnknownName("table in the plan", name, known=list(products))
-        specs = products[name].specs
-        for number, spec in enumerate(specs, start=1):
-            called = name if len(specs) == 1 else f"{name}-{number}"
-            tables.append((called, products[name].title, spec))
-    return tables
-
-
-def _assessed(
+def assessed(
     census: Census,
     spec: TableSpec,
     method: Method,
     options: AssessOptions,
     around: Surroundings,
     progress: Progress,
+    protected: Protected | None = None,
 ) -> Assessment:
-    protected = protect_table(
-        census, spec, method, smallest_group=around.smallest_group, progress=progress
-    )
+    """Protect a table, unless it is protected already, and assess what would be published."""
+    if protected is None:
+        protected = protect_table(
+            census, spec, method, smallest_group=around.smallest_group, progress=progress
+        )
     return assess_table(protected.audit.cube, protected, options, progress=progress)
 
 
-def _others(
+def others_beside(
     census: Census,
     spec: TableSpec,
     said: AssessOptions,
@@ -337,7 +235,7 @@ def _others(
     planned: Sequence[TableSpec] = (),
     obeyed: Path | None = None,
     progress: Progress,
-) -> _Others:
+) -> OthersBeside:
     """What a table stands beside: a registry, a plan, the menu of a policy.
 
     Args:
@@ -372,7 +270,7 @@ def _others(
         policy=around.policy,
         progress=progress,
     )
-    return _Others(others, tuple(budgets), limit, groups)
+    return OthersBeside(others, tuple(budgets), limit, groups)
 
 
 def _scope(planned: int, registry: Registry | None) -> str:
@@ -383,18 +281,6 @@ def _scope(planned: int, registry: Registry | None) -> str:
     if registry is not None:
         text = sentence("assess.scope.before", scope=text, n=len(registry.specs()))
     return text
-
-
-def file_name(name: str) -> str:
-    """A name that every file system takes.
-
-    Examples:
-        >>> file_name("Religion by district (1/2)")
-        'religion-by-district-1-2'
-    """
-    file = re.sub(r"\W+", "-", name.casefold()).strip("-")
-    # Names of many axes are longer than file systems allow.
-    return file[:80].rstrip("-") or "table"
 
 
 def in_this_census(census: Census, spec: TableSpec) -> TableSpec:
