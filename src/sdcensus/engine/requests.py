@@ -112,7 +112,7 @@ def needs_of(request: Tabulate, schema: Schema) -> Needs:
     codes: dict[str, Variable] = {}
     for variable in named:
         own = codes[variable.name] = schema.variable(variable.name)
-        if own is not variable and not _same_leaves(own, variable):
+        if own is not variable and not _same_leaves(own, variable, spec.of):
             raise SpecError(
                 f"{spec.title}: {variable.name!r} has other codes here than in the schema that the"
                 " table was made for. Make the table for the schema of these records."
@@ -140,7 +140,11 @@ def needs_of(request: Tabulate, schema: Schema) -> Needs:
     return Needs(tuple(codes.values()), weight, sums)
 
 
-def _same_leaves(one: Variable, other: Variable) -> bool:
-    return one.entity is other.entity and [code.code for code in one.codes] == [
-        code.code for code in other.codes
-    ]
+def _same_leaves(own: Variable, asked: Variable, of: Entity) -> bool:
+    """Whether a variable of records is the one of a table.
+
+    Records of one kind alone have as their own what they inherited before.
+    """
+    if own.entity is not asked.entity and own.entity is not of:
+        return False
+    return [code.code for code in own.codes] == [code.code for code in asked.codes]

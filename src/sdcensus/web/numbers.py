@@ -54,6 +54,6 @@ def open_numbers(
     opening = decide_numbers(service, database, revision, progress=progress)
     database.served.open(opening, before=before, by=COMMAND_LINE)
     if service.office is not None:
-        notes = note_served(service.office, service.census)
+        notes = note_served(service.office, service.census, opening.numbers.menus)
         opening = replace(opening, notes=(*opening.notes, *notes))
     return opening

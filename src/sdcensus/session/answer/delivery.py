@@ -23,6 +23,7 @@ from sdcensus.model.spec.headings import (
     units_text,
     variable_heading,
 )
+from sdcensus.model.spec.listed_tables import ListedTables
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import LANGUAGES, Text, catalogue
 from sdcensus.session.answer.axes import ShownAxis
@@ -48,6 +49,7 @@ def delivered(
     source: Text,
     census: CensusFacts,
     limits: FigureLimits,
+    listed: ListedTables | None = None,
 ) -> DeliveredTable:
     """The table of an answer, with everything that its reader must know.
 
@@ -60,6 +62,7 @@ def delivered(
         source: Who publishes it.
         census: Which census it is from.
         limits: When figures that rest on its numbers are unreliable.
+        listed: The tables for which small counts of the records were rounded.
     """
     spec = compiled.spec
     # A condition may need finer levels than those that were asked for: they are not the title.
@@ -71,7 +74,7 @@ def delivered(
         values=cells.values,
         marks=cells.marks,
         unit=Text.of({language: units_text(spec, language) for language in LANGUAGES}),
-        notes=tuple(_notes(compiled, cells, verdict, claims, provenance)),
+        notes=tuple(_notes(compiled, cells, verdict, claims, provenance, listed)),
         provenance=replace(provenance, spec_hash=compiled.watched.hash()),
         spec=spec if compiled.declared else None,
         source=source,
@@ -96,15 +99,16 @@ def _notes(
     verdict: Verdict,
     claims: Claims,
     provenance: Provenance,
+    listed: ListedTables | None,
 ) -> list[Text]:
     lineage = provenance.lineage
     if compiled.declared:
         table = Table(compiled.spec, _numbers(cells), _flags(cells))
         marks = cells.marks
         whole = marks is None or not np.isin(marks, _EXPLAINED).any()
-        notes = [*notes_for(table, claims, lineage=lineage, legend=not whole)]
+        notes = [*notes_for(table, claims, lineage=lineage, listed=listed, legend=not whole)]
     else:
-        notes = notes_of_sums(compiled.spec, claims, lineage)
+        notes = notes_of_sums(compiled.spec, claims, lineage, listed)
     notes += sum_notes(compiled, cells)
     if cells.marks is not None and (cells.marks == Mark.LOW_RELIABILITY).any():
         notes.append(Text.named("answers.low_reliability"))
@@ -121,10 +125,12 @@ def _notes(
     return notes
 
 
-def notes_of_sums(spec: TableSpec, claims: Claims, lineage: str) -> list[Text]:
+def notes_of_sums(
+    spec: TableSpec, claims: Claims, lineage: str, listed: ListedTables | None = None
+) -> list[Text]:
     """What readers should know of a table whose cells are sums of published values."""
     nothing = SparseTable(spec, np.zeros(0, np.uint64), np.zeros(0, np.int64))
-    return [*notes_for(nothing, claims, lineage=lineage)]
+    return [*notes_for(nothing, claims, lineage=lineage, listed=listed)]
 
 
 def note_of_error(factor: float) -> Text:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Secret, SubSecret
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import Text
+from sdcensus.session.answer.budgets import open_menu
 from sdcensus.session.answer.checks import check_opening
 from sdcensus.session.answer.service import TableService
 from sdcensus.session.census.census import Census, open_census
@@ -39,6 +41,7 @@ def open_service(
     secret: str | Path | Secret | SubSecret | None = None,
     key_version: int | None = None,
     source: str = "",
+    registry: str | Path | None = None,
     progress: Progress = no_progress,
 ) -> TableService:
     """Open a census to questions of the public, if its noise withstands all that may be asked.
@@ -55,6 +58,8 @@ def open_service(
         key_version: The version of the series of numbers; by default the plan's, or that of the
             look-up secret.
         source: Whose numbers these are.
+        registry: The folder in which the office records what it publishes, where no plan says it:
+            what is closed there is not served.
         progress: Told how far it is.
 
     Raises:
@@ -77,6 +82,7 @@ def open_service(
         smallest = planned.protect.smallest_group
     if published is not None:
         published.refuse_smaller_group(in_force(rules, UserRole.PUBLIC, smallest))
+    _refuse_closed(rules, census, methods, registry, published)
     opening = check_opening(
         rules,
         census,
@@ -102,6 +108,31 @@ def open_service(
     _ = service.catalogue
     progress("ready", 1.0)
     return service
+
+
+def _refuse_closed(
+    policy: Policy,
+    census: Census,
+    methods: Mapping[Entity, Method],
+    registry: str | Path | None,
+    published: ServedSeries | None,
+) -> None:
+    """Refuse to show what the office has closed in what it has published."""
+    from sdcensus.session.guard.closed import entries_out
+    from sdcensus.session.guard.run import REGISTRY_FOLDER, read_lock
+    from sdcensus.session.guard.served_menus import refuse_closed_cells
+    from sdcensus.store.registry import Registry
+
+    office = None if published is None else published.office
+    folders = {} if registry is None else {Path(registry): ""}
+    if office is not None and (office / REGISTRY_FOLDER).is_dir():
+        folders[office / REGISTRY_FOLDER] = read_lock(office).series_of(census.schema.census)
+    menus = [menu for of in methods if (menu := open_menu(policy, of)) is not None]
+    for folder, series in folders.items():
+        opened = Registry.open(folder)
+        entries = entries_out(opened, series) if series else list(opened.latest())
+        if any(entry.closes for entry in entries):
+            refuse_closed_cells(policy.name, menus, opened.products(entries))
 
 
 def _read_plan(path: Path, census: Census) -> Plan:
@@ -175,7 +206,7 @@ def _methods(
     check_methods(
         [TableSpec(of=of, axes=()).measured(policy.answers, census.schema) for of in methods],
         census.origin,
-        lambda of: methods[of],
+        lambda spec: methods[spec.of],
     )
     return methods
 

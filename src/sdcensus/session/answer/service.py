@@ -24,8 +24,10 @@ from sdcensus.model.published.census_facts import CensusFacts
 from sdcensus.model.published.delivery import DeliveredTable
 from sdcensus.model.published.figures import FigureLimits
 from sdcensus.model.published.provenance import Provenance
+from sdcensus.model.published.record_changes import RecordChange, record_changes
 from sdcensus.model.published.table import AnyTable, Table
 from sdcensus.model.schema.variable import Entity
+from sdcensus.model.sentences import sentence
 from sdcensus.model.spec.levels_told_apart import unfiltered
 from sdcensus.model.spec.question import Question
 from sdcensus.model.spec.table_spec import TableSpec
@@ -241,9 +243,11 @@ class TableService(Confidential):
     @property
     def cautions(self) -> tuple[str, ...]:
         """What the office should know about its methods, each sentence once."""
-        sentences = [
-            caution for method in self._methods.values() for caution in method.claims().cautions
-        ]
+        sentences: list[str] = []
+        if RecordChange.SMALL_COUNTS in record_changes(self.census.origin.lineage):
+            sentences.append(sentence("small_counts.store.served"))
+        for method in self._methods.values():
+            sentences += method.claims().cautions
         return tuple(dict.fromkeys(sentences))
 
     @property
@@ -357,6 +361,7 @@ class TableService(Confidential):
                 provenance,
                 ruling.verdict,
                 claims=self._methods[compiled.spec.of].claims(),
+                listed=self.census.origin.listed,
                 source=self._source,
                 census=CensusFacts.of(self.census.schema.census),
                 limits=reliable,

@@ -131,8 +131,12 @@ def broken_down_in_plan(
         progress: Told how far it is.
     """
     # Here and not above: whoever asks about a policy needs nothing of what publishing needs.
-    from sdcensus.session.looks.budget import planned_specs
-    from sdcensus.session.protect.plan_method import planned_method, planned_smallest_group
+    from sdcensus.session.protect.plan_method import (
+        own_protections,
+        planned_method,
+        planned_smallest_group,
+    )
+    from sdcensus.session.publish.planned import planned_products
 
     smallest = planned_smallest_group(plan, census.schema, policy)
 
@@ -141,8 +145,11 @@ def broken_down_in_plan(
         method = planned_method(plan, census, of, secret=Secret(bytes(LONGEST)))
         return group_noise(method, smallest)
 
-    specs = planned_specs(plan, census.schema)
-    return broken_down_in_tables(census, specs, noise, progress=progress)
+    products = planned_products(plan, census.schema)
+    by_hash = {spec.hash(): spec for product in products for spec in product.specs}
+    for own in own_protections(plan, products):
+        del by_hash[own]  # not under the noise of the plan
+    return broken_down_in_tables(census, [*by_hash.values()], noise, progress=progress)
 
 
 def read_policy_of(census: Census, path: str | Path) -> Policy:

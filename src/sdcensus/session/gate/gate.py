@@ -286,6 +286,17 @@ def refuse_publishing(report: GateReport, accepted: AcceptedRisk | None) -> Acce
     return AcceptedRisk(accepted.name.strip(), " ".join(accepted.reason.split()), codes)
 
 
+def accepted_also(
+    accepted: AcceptedRisk | None, willing: AcceptedRisk | None, codes: tuple[str, ...]
+) -> AcceptedRisk | None:
+    """What was accepted, with further risks, by whoever is willing to."""
+    whole = accepted or willing
+    if whole is None or not codes:
+        return accepted
+    reason = " ".join(whole.reason.split())
+    return AcceptedRisk(whole.name.strip(), reason, (*whole.codes, *codes))
+
+
 def willing_to_accept(name: str | None, reason: str) -> AcceptedRisk | None:
     """Who is willing to accept a risk, as they were named; ``None`` if nobody was."""
     if name is not None:

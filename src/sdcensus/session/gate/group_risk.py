@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 
 from sdcensus.model.confidential import Confidential
+from sdcensus.model.linked.products import Closing
+from sdcensus.model.method.registry import Part, declared
+from sdcensus.model.plan.plan import Protection
 from sdcensus.model.policy.policy import BROKEN_DOWN
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.quantities import decimal_text, share_text
@@ -85,16 +88,36 @@ def gate_of(resolved: Resolved, progress: Progress = no_progress) -> GateReport:
     """Ask the gate about everything that a plan publishes."""
     own, programme = _specs(resolved)
     policy = resolved.policy
-    return risks_of_tables(
-        resolved.census,
-        own,
-        resolved.method,
-        smallest_group=resolved.smallest_group,
-        limit=BROKEN_DOWN if policy is None else policy.broken_down,
-        must_deliver=programme,
-        where="[protect] of the plan" if policy is None else "[online] of the policy",
-        progress=progress,
+    limit = BROKEN_DOWN if policy is None else policy.broken_down
+    reports = [
+        risks_of_tables(
+            resolved.census,
+            [spec for spec in own if spec in tables],
+            partial(resolved.methods.of_protection, protection),
+            smallest_group=resolved.smallest_group_of(tables[0]),
+            limit=limit,
+            must_deliver=[spec for spec in programme if spec in tables],
+            where="[protect] of the plan" if policy is None else "[online] of the policy",
+            progress=progress,
+        )
+        for protection, tables in _judged(resolved)
+    ]
+    return GateReport(
+        limit,
+        tuple(share for report in reports for share in report.shares),
+        tuple(risk for report in reports for risk in report.risks),
+        tuple(risk for report in reports for risk in report.excused),
     )
+
+
+def _judged(resolved: Resolved) -> Iterator[tuple[Protection, list[TableSpec]]]:
+    """Tables by how they are protected, without those whose small groups are closed.
+
+    A method that closes cells has rules of its own about small groups.
+    """
+    for protection, tables in resolved.methods.by_protection(resolved.specs()):
+        if declared(Part.METHOD, protection.method).closes != Closing.SUMS:
+            yield protection, tables
 
 
 def measures_of(
@@ -102,12 +125,19 @@ def measures_of(
 ) -> tuple[BrokenDown, ...]:
     """Everything that the tables of a plan together break down, by what they count."""
 
-    def noise(of: Entity) -> GroupNoise:
-        return group_noise(resolved.method(of), resolved.smallest_group)
+    measures: list[BrokenDown] = []
+    for protection, tables in _judged(resolved):
+        smallest = resolved.smallest_group_of(tables[0])
 
-    return broken_down_in_tables(
-        resolved.census, resolved.specs(), noise, most_work=most_work, progress=progress
-    )
+        def noise(
+            of: Entity, protection: Protection = protection, smallest: int | None = smallest
+        ) -> GroupNoise:
+            return group_noise(resolved.methods.of_protection(protection, of), smallest)
+
+        measures += broken_down_in_tables(
+            resolved.census, tables, noise, most_work=most_work, progress=progress
+        )
+    return tuple(measures)
 
 
 def builder_cautions(resolved: Resolved) -> tuple[str, ...]:
@@ -121,7 +151,8 @@ def builder_cautions(resolved: Resolved) -> tuple[str, ...]:
         return ()
     if not _is_first(resolved):
         return ()
-    methods = {spec.entity: resolved.method(spec.entity) for spec in policy.schema.entities}
+    main = resolved.methods.main
+    methods = {spec.entity: main(spec.entity) for spec in policy.schema.entities}
     noisy = {of: method for of, method in methods.items() if method.has_own_noise}
     if not noisy or all(budget.met for budget in open_budgets(policy, noisy)):
         return ()
@@ -140,7 +171,7 @@ def _undecided_builder(resolved: Resolved) -> str:
     """What a first publication with noise decides about a builder where no policy does."""
     if resolved.policy is not None or not _is_first(resolved):
         return ""
-    noisy = any(resolved.method(of).has_own_noise for of in {spec.of for spec in resolved.specs()})
+    noisy = any(method.has_own_noise for method in resolved.methods.used(resolved.specs()))
     return sentence("recommend.later.undecided") if noisy else ""
 
 
@@ -173,15 +204,20 @@ def small_group_lines(resolved: Resolved, language: str | None = None) -> Iterat
 
 def looks_of(resolved: Resolved) -> tuple[PlanLooks, ...]:
     """The noise of a plan against its look budget, by what is counted."""
-    counted = TableSpec.of_records(resolved.specs())
-    return tuple(_looks(resolved, counted)) if counted else ()
+    looks: list[PlanLooks] = []
+    for protection, tables in _judged(resolved):
+        counted = TableSpec.of_records(tables)
+        looks += _looks(resolved, protection, counted) if counted else ()
+    return tuple(looks)
 
 
-def _looks(resolved: Resolved, specs: list[TableSpec]) -> Iterator[PlanLooks]:
+def _looks(
+    resolved: Resolved, protection: Protection, specs: list[TableSpec]
+) -> Iterator[PlanLooks]:
     policy = resolved.policy
     limit = LIMIT if policy is None else policy.online.recovery or LIMIT
     for budget in look_budget_of_tables(specs):
-        method = resolved.method(budget.of)
+        method = resolved.methods.of_protection(protection, budget.of)
         chance = budget.asked.chance(variance_of(method, None), noise_of(method))
         yield PlanLooks(budget.of, budget.asked, chance, limit)
 

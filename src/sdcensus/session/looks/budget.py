@@ -203,7 +203,7 @@ def budget_of_plan(
 def planned_specs(plan: Plan, schema: Schema) -> tuple[TableSpec, ...]:
     """Every table that is counted for a plan, once: its own, its programme's, its indicators'."""
     # Here and not above: whoever asks about a policy needs nothing of what publishing needs.
-    from sdcensus.session.publish.resolution import planned_products
+    from sdcensus.session.publish.planned import planned_products
 
     products = planned_products(plan, schema)
     by_hash = {spec.hash(): spec for product in products for spec in product.specs}

@@ -29,7 +29,7 @@ from sdcensus.model.cube.sparse_cube import AnyCube, SparseCube
 from sdcensus.model.published.delivery import delivered_axis
 from sdcensus.model.published.protected import Audit, Protected
 from sdcensus.model.published.table import AnyTable, SparseTable
-from sdcensus.store.owner_only import open_owner_only
+from sdcensus.store.owner_only import open_owner_only, write_owner_only
 
 Positions = npt.NDArray[np.int64]
 Columns = Sequence[tuple[str, pa.Array]]
@@ -158,7 +158,9 @@ def write_audit(
     that was looked up; ``empty_key`` where empty cells are perturbed (32 bits, of which a row takes
     the share); ``unchanged``, 1 for exempt cells and for cells that must be empty, where there are
     such; ``weight`` of weighted tables; ``after_NAME`` for each step before the last;
-    ``published``; and ``flag`` where cells have no number.
+    ``published``; ``flag`` where cells have no number; and ``closed``, why they have none, where
+    the method tells it: ``primary`` with its rules, ``secondary``, ``earlier``. What the method has
+    to say of how the numbers were found stands in a text file beside it.
 
     Args:
         protected: What a method has made.
@@ -167,6 +169,7 @@ def write_audit(
         language: The language of the labels.
     """
     target = check_target(path, confidential=confidential, what="An audit")
+    check_new(remarks_file(target))
     audit, table = protected.audit, protected.table
     weights = np.array(mixed_radix(table.shape), dtype=np.uint64)
     unchanged = None if audit.unchanged is None else audit.unchanged()
@@ -184,10 +187,24 @@ def write_audit(
             *kept,
             *stages,
             *published_values(table.at(numbers), _flags(table, numbers)),
+            *_reasons(audit, numbers),
         ]
 
     write_owner_only_table(cell_tables(audit.cube, language, told), target)
+    if audit.remarks:
+        text = "\n".join(audit.remarks)
+        write_owner_only(remarks_file(target), f"{text}\n".encode())
     return target
+
+
+def remarks_file(audit: Path) -> Path:
+    """Where what a method says of how the numbers were found stands, beside an audit.
+
+    Examples:
+        >>> remarks_file(Path("audit.csv")).name
+        'audit.remarks.txt'
+    """
+    return audit.with_suffix(".remarks.txt")
 
 
 def _keys(audit: Audit, values: Accumulators, numbers: Numbers) -> Columns:
@@ -200,6 +217,17 @@ def _keys(audit: Audit, values: Accumulators, numbers: Numbers) -> Columns:
         keys = audit.empty_keys.reshape(-1)[numbers.astype(np.int64)]
         columns.append(("empty_key", pa.array(keys.astype(np.int64), mask=values.count != 0)))
     return columns
+
+
+def _reasons(audit: Audit, numbers: Numbers) -> Columns:
+    """Why cells have no number, where a method tells it; several reasons with semicolons."""
+    if not audit.reasons:
+        return []
+    at = numbers.astype(np.int64)
+    texts = np.full(len(at), "", dtype=object)
+    for word, mask in audit.reasons:
+        texts[mask.reshape(-1)[at]] += f"; {word}"
+    return [("closed", pa.array([text.removeprefix("; ") for text in texts], pa.string()))]
 
 
 def _members(numbers: Numbers, unchanged: Numbers) -> pa.Array:
