@@ -177,7 +177,7 @@ def test_steps_after_the_method(run: Run, island: Store) -> None:
     assert "c = confidential: withheld." in answer.out
     wrong = run("protect", store, *arguments, *steps[2:])
     assert wrong.code == 2
-    assert "is no option of cell-key. It is for: withhold-sparse-areas." in wrong.err
+    assert "is no option of cell-key. It is for: coarsening, withhold-sparse-areas." in wrong.err
 
 
 def test_exempt_tables_can_be_given_several_times(run: Run, island: Store) -> None:

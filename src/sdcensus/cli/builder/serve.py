@@ -59,6 +59,15 @@ def serve(
             help="Protect as this plan of the office does, so that both publish the same numbers.",
         ),
     ] = None,
+    registry: Annotated[
+        Path | None,
+        typer.Option(
+            "--registry",
+            metavar="FOLDER",
+            help="What the office has published, where no plan says it: cells that are closed there"
+            " are not served.",
+        ),
+    ] = None,
     method: MethodOption = DEFAULT_METHOD,
     *,
     method_options: MethodOptions,
@@ -218,6 +227,7 @@ def serve(
             secret=find_any_secret(secret),
             key_version=key_version,
             office=office,
+            registry=registry,
         )
         say_offer(output, service)
         say_budget(output, service)
@@ -288,6 +298,7 @@ def _opened(
     secret: Secret | SubSecret,
     key_version: int | None,
     office: str,
+    registry: Path | None,
 ) -> TableService:
     from sdcensus.model.secret import Secret
     from sdcensus.session.answer import open_service
@@ -307,6 +318,7 @@ def _opened(
             secret=secret,
             key_version=key_version,
             source=office,
+            registry=registry,
             progress=stages,
         )
 

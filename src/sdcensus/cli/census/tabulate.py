@@ -69,6 +69,7 @@ def tabulate(
     True counts are confidential. Without --confidential the answer is the shape of the table and
     the time that it took.
     """
+    from sdcensus.model.published.record_changes import cautions_of_records
     from sdcensus.session.census.census import open_census
     from sdcensus.session.office.confidential_output import check_target, write_confidential
 
@@ -94,6 +95,9 @@ def tabulate(
         weight = census.schema.weight(spec.of)
         decimals = weight.decimals if weight is not None else 0
     _say_shape(output, cube, where, engine, took)
+    origin = census.origin
+    for caution in cautions_of_records(origin.lineage, origin.listed, [spec]):
+        output.note(f"caution: {caution}")
     if out is not None:
         with all_or_nothing(), Stages(output, f"writing {out}"):
             write_confidential(

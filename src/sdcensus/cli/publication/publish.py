@@ -213,6 +213,8 @@ def _say(output: Output, report: PublishReport) -> None:
     output.show(facts)
     for sentence in report.looks:
         output.say(f"Look budget of {sentence}")
+    for remark in report.remarks:
+        output.note(f"for the office: {remark}")
     for warning in report.warnings:
         output.note(f"warning: {warning}")
     for caution in report.cautions:

@@ -10,6 +10,7 @@ import codecs
 import sys
 import textwrap
 import threading
+import time
 import unicodedata
 from io import TextIOWrapper
 from pathlib import Path
@@ -173,18 +174,27 @@ def typed(word: Path | str) -> str:
 
 #: Seconds of work without a sign that anything happens.
 PATIENCE = 2.0
+#: Seconds between two lines about one stage, where there is no bar: a search tells more often.
+PAUSE = 10.0
+#: Stands between the name of a stage and how far it is in words.
+_DETAIL = ": "
 
 
 class Stages:
     """Shows the stages of a piece of work on stderr while it runs.
 
-    It is called with the name of a stage and how much of it is done, from 0 to 1. A terminal gets
-    a bar for each stage, which disappear at the end; a file or a pipe gets a line for each.
+    It is called with the name of a stage and how much of it is done, from 0 to 1. Behind a colon
+    the name may tell more, such as the best that a search has found. A terminal gets a bar for
+    each stage, which disappear at the end; a file or a pipe gets a line for each, and others from
+    time to time if there is more to tell.
     """
 
-    def __init__(self, output: Output, first: str, *, patience: float = PATIENCE) -> None:
+    def __init__(
+        self, output: Output, first: str, *, patience: float = PATIENCE, pause: float = PAUSE
+    ) -> None:
         self._output = output
         self._stage, self._done = first, 0.0
+        self._pause, self._told = pause, 0.0
         self._lock = threading.Lock()
         self._begun = self._ended = False
         self._bars: Progress | None = None
@@ -213,10 +223,11 @@ class Stages:
         """Say how far the work is."""
         stage = stage[:1].lower() + stage[1:]
         with self._lock:
-            new = stage != self._stage
+            new = _name(stage) != _name(self._stage)
+            late = stage != self._stage and time.monotonic() - self._told >= self._pause
             self._stage, self._done = stage, done
             if self._begun:
-                self._show(new=new)
+                self._show(new=new or late)
 
     def _begin(self) -> None:
         with self._lock:
@@ -248,17 +259,24 @@ class Stages:
     def _show(self, *, new: bool) -> None:
         if self._bars is None:
             if new:
+                self._told = time.monotonic()
                 self._output.note(f"{self._stage} ...")
             return
-        if self._stage not in self._tasks:
+        name = _name(self._stage)
+        if name not in self._tasks:
             for task in self._bars.tasks:
                 if not task.finished:
                     self._bars.update(task.id, total=1.0, completed=1.0, share="100 %")
-            self._tasks[self._stage] = self._bars.add_task(self._stage, total=None, share="")
+            self._tasks[name] = self._bars.add_task(self._stage, total=None, share="")
         known = self._done > 0
         self._bars.update(
-            self._tasks[self._stage],
+            self._tasks[name],
+            description=self._stage,
             total=1.0 if known else None,
             completed=self._done,
             share=share_text(round(self._done, 2), digits=0).rjust(5) if known else "",
         )
+
+
+def _name(stage: str) -> str:
+    return stage.partition(_DETAIL)[0]

@@ -39,6 +39,7 @@ _TYPES: Mapping[ValueKind, Any] = {
     ValueKind.NUMBER: float,
     ValueKind.SHARE: float,
     ValueKind.FILE: Path,
+    ValueKind.RELEASE: Path,
     ValueKind.TABLES: list[str],
     ValueKind.LISTS: list[str],
 }

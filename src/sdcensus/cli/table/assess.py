@@ -217,7 +217,7 @@ def assess(
                 )
             if original is not None:
                 raise SpecError("--original is for a table of a store: sdcensus assess STORE --by.")
-            from sdcensus.session.assess.tables import assess_plan
+            from sdcensus.session.assess.planned import assess_plan
 
             plan = assess_plan(source, table or [], options, around, secret=secret, progress=stages)
             assessments, skipped = list(plan.tables), plan.skipped
@@ -292,7 +292,8 @@ def _of_store(
     around: Surroundings,
     progress: Progress,
 ) -> tuple[str, Assessment]:
-    from sdcensus.session.assess.tables import assess_published, assess_spec, file_name
+    from sdcensus.session.assess.planned import file_name
+    from sdcensus.session.assess.tables import assess_published, assess_spec
     from sdcensus.session.census.census import open_store
     from sdcensus.session.protect.table import published_spec
 

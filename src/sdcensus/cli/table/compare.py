@@ -45,14 +45,16 @@ EXAMPLES = examples(
     "sdcensus compare c.store --by ed --method 'systematic-sample | cell-key' --out s",
     "sdcensus compare c.store --by ed --grid 'max_deviation=3,4 variance=1,2' --out s",
     "sdcensus compare census.store --study ons --secret office.secret --out study",
+    "sdcensus compare c.store --by ed,sex --study methods --secret s.secret --out s",
     "sdcensus compare census.store --tables tables.txt --lookups hashed --out study",
 )
 
 
 class StudyPreset(StrEnum):
-    """Printed studies whose methods can be asked for by one word."""
+    """Methods that can be asked for by one word: those of a printed study, or all there are."""
 
     ONS = "ons"
+    METHODS = "methods"
 
 
 def compare(
@@ -124,8 +126,9 @@ def compare(
         StudyPreset | None,
         typer.Option(
             "--study",
-            help="The methods of a printed study: swapping, semi-controlled rounding and cell"
-            " perturbation of the ONS (2011), on its tables or on yours.",
+            help="ons: the methods of a printed study, swapping, semi-controlled rounding and cell"
+            " perturbation of the ONS (2011), on its tables or on yours. methods: every method of"
+            " this package side by side, on your tables.",
         ),
     ] = None,
     risk: Annotated[
@@ -191,7 +194,7 @@ def compare(
     census = open_store(store)
     check_language(census, language)
     specs = _specs(
-        census, by, ways, table or [], tables, of, where, optional=study_name is not None
+        census, by, ways, table or [], tables, of, where, optional=study_name is StudyPreset.ONS
     )
     specs, more, left_out = asked.candidates(census, specs, output)
     candidates += more
@@ -244,26 +247,29 @@ class _Asked:
     ) -> tuple[tuple[TableSpec, ...], tuple[Candidate, ...], tuple[tuple[str, str], ...]]:
         """The tables, the methods that are no schemes, and points of the grid that are left out."""
         from sdcensus.session.study.candidates import method_candidates
+        from sdcensus.session.study.every_method import every_candidate
         from sdcensus.session.study.grid import check_points, grid_candidates, read_grid
         from sdcensus.session.study.ons import ons_candidates, ons_specs
 
         every: tuple[Candidate, ...] = ()
         left_out: tuple[tuple[str, str], ...] = ()
-        if self.preset is not None:
+        if self.preset is StudyPreset.ONS:
             specs = ons_specs(census, specs, of=self.of)
             every += ons_candidates(census, specs, of=self.of, secret=self.secret)
+        elif self.preset is StudyPreset.METHODS:
+            every, left_out = every_candidate(census, specs, of=self.of, secret=self.secret)
         if not self.grid:
             every += method_candidates(census, self.methods, of=self.of, secret=self.secret)
             return specs, every, left_out
         grid = read_grid(self.grid)
         number = grid.points * max(1, len(self.methods))
         check_points(number, agreed=self.agreed)
-        points, left_out = grid_candidates(
+        points, impossible = grid_candidates(
             census, grid, self.methods, of=self.of, secret=self.secret
         )
         records = len({candidate.before for candidate in points if candidate.before})
         output.note(speak("study.points", None, n=number, records=records))
-        return specs, every + points, left_out
+        return specs, every + points, (*left_out, *impossible)
 
 
 def scheme_names(text: str) -> list[str]:
@@ -350,11 +356,18 @@ def _numbers(text: str) -> list[int] | None:
     return [int(name) for name in names]
 
 
+def _number(study: Study, value: float | None, digits: int) -> str:
+    from sdcensus.report.study.words import fixed
+
+    return NOTHING if value is None else fixed(study, value, digits)
+
+
 def _say(output: Output, study: Study, took: float) -> None:
     """The most detailed table on the console, and the findings in words."""
     from sdcensus.report.study.frontier import shown_results
     from sdcensus.report.study.published import published_for
-    from sdcensus.report.study.words import by_axes, called, drawn, fixed, say, sentences
+    from sdcensus.report.study.withheld import withheld_figures
+    from sdcensus.report.study.words import by_axes, called, drawn, say, sentences
 
     table, language = study.tables[-1], study.language
     output.say(say(study, "printed_title", census=study.census), style="bold")
@@ -369,24 +382,24 @@ def _say(output: Output, study: Study, took: float) -> None:
     shown = plain_table()
     method = say(study, "head.method")
     shown.add_column(f"{method}: {study.grid_names}" if study.has_grid else method)
-    for name in ("given_away", "of_small", "risk_printed", "change_printed", "hellinger"):
+    # A console has room for one of the two.
+    last = "hidden_printed" if study.withholds else "hellinger"
+    for name in ("given_away", "of_small", "risk_printed", "change_printed", last):
         shown.add_column(say(study, f"head.{name}"), justify="right")
     for main in shown_results(study, table):
-        utility = main.utility
+        hidden = (withheld_figures(main)["withheld_cells_pct"] or 0.0) / 100
         shown.add_row(
             main.candidate.label,
             share_text(main.share, language, digits=2),
             share_text(main.small_share, language, digits=2),
-            *(
-                NOTHING if value is None else fixed(study, value, digits)
-                for value, digits in (
-                    (main.risk, 3),
-                    (utility.mean_absolute_distance, 2),
-                    (utility.hellinger_normalised, 3),
-                )
-            ),
+            _number(study, main.risk, 3),
+            _number(study, main.loss, 2),
+            share_text(hidden, language) if study.withholds else _number(study, main.hellinger, 3),
         )
     output.show(shown)
     output.say()
     for head, text in sentences(study, published_for(study)):
         output.say(f"  {head} {text}")
+    if not study.has_grid:  # points of a grid stand in the workbook: they may be many
+        for name, reason in study.left_out:
+            output.note(f"{name}: {reason}")

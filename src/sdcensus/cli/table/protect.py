@@ -179,7 +179,7 @@ def protect(
             smallest_group=smallest_group,
             progress=stages,
         )
-        protected = protect_spec(spec)
+        protected = protect_spec(spec, elsewhere=files.elsewhere(spec, chosen))
         took = time.perf_counter() - began
         grouped = None
         if groups is not None:
@@ -208,7 +208,7 @@ def protect(
     _say_notes(output, protected, language)
     if explain:
         _say_claims(output, claims)
-    _say_files(output, written, files, shown=shown)
+    _say_files(output, written, files, shown=shown, remarked=bool(protected.audit.remarks))
     _say_cautions(output, protected, claims)
 
 
@@ -258,11 +258,20 @@ def _show_groups(output: Output, grouped: GroupedTable, language: str | None) ->
 
 
 def _say_files(
-    output: Output, written: tuple[Path, ...], files: ProtectedFiles, *, shown: bool
+    output: Output,
+    written: tuple[Path, ...],
+    files: ProtectedFiles,
+    *,
+    shown: bool,
+    remarked: bool = False,
 ) -> None:
+    from sdcensus.session.office.confidential_output import remarks_file
+
     lines = [f"Wrote {path} ({bytes_text(path.stat().st_size)})." for path in written]
     if files.audit is not None:
         lines.append(f"Wrote {files.audit}. It is confidential: only you can read it.")
+        if remarked:
+            lines.append(f"Wrote {remarks_file(files.audit)}, for the office only.")
     if files.registry is not None:
         lines.append(f"Recorded in {files.registry}.")
     if not shown and files.out is None:
@@ -298,11 +307,20 @@ def _say_claims(output: Output, claims: Claims) -> None:
 
 
 def _say_cautions(output: Output, protected: Protected, claims: Claims) -> None:
-    """What the office should know; how sparse the table is was made from true counts."""
+    """What the office should know; how sparse the table is was made from true counts.
+
+    What a search has found is told here and in the audit, never in what is published.
+    """
+    from sdcensus.model.published.record_changes import cautions_of_records
     from sdcensus.session.protect.detail import sparse_figures
 
     sparse = sparse_figures(protected.audit.cube)
     if sparse is not None and sparse.is_sparse:
         output.note(f"caution: {sparse.sentence}")
-    for caution in claims.cautions:
+    audit = protected.audit
+    for remark in audit.remarks:
+        output.note(f"{'for the office' if audit.repeatable else 'caution'}: {remark}")
+    origin = audit.cube.origin
+    about = cautions_of_records(origin.lineage, origin.listed, [protected.table.spec])
+    for caution in (*about, *claims.cautions):
         output.note(f"caution: {caution}")
