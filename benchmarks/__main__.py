@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks import (
+    audit,
     country,
     groups,
     holes,
@@ -19,11 +20,15 @@ from benchmarks import (
     protect,
     publish,
     release,
+    safe,
     serve,
+    small_counts,
     special_uniques,
     study,
     suppression,
+    suppression_tables,
     swap,
+    tabular_adjustment,
     tabulate,
     uniques,
     weights,
@@ -103,6 +108,20 @@ def sections(folder: Path, *, small: bool) -> dict[str, Section]:
             lambda: suppression.measure(
                 folder, (100_000, 200_000) if small else (100_000, 1_000_000)
             ),
+        ),
+        "suppression-tables": (
+            "Cell suppression by elimination, by published cells",
+            suppression_tables.measure,
+        ),
+        "audit": ("Audit of withheld cells", lambda: audit.measure(folder)),
+        "tabular-adjustment": ("Controlled tabular adjustment", tabular_adjustment.measure),
+        "small-counts": (
+            "Small count rounding",
+            lambda: small_counts.measure(folder, (47_000,) if small else (47_000, 300_000)),
+        ),
+        "safe": (
+            "SAFE: no rare combination of fifteen variables",
+            lambda: safe.measure(folder, (10_000, 47_000) if small else (10_000, 47_000, 200_000)),
         ),
         "release": (
             "Files for researchers: whole runs of release assess and release make",
