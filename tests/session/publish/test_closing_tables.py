@@ -443,7 +443,7 @@ def test_a_series_keeps_to_the_release_of_another_year(tmp_path: Path) -> None:
         people=120,
         seed=8,
         tables=LEGAL,
-        protect=f'{SUPPRESSION}earlier = "../first/published"\ncontradictions = "close"\n',
+        protect=f'{SUPPRESSION}earlier_release = "../first/published"\ncontradictions = "close"\n',
     )
     second.publish()
     before, after = (signs(each.published / "legal.csv") for each in (first, second))

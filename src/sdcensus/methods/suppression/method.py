@@ -198,7 +198,7 @@ class Suppression(LinkedMethod):
             default=1,
         ),
         Parameter(
-            "earlier",
+            "earlier_release",
             ValueKind.RELEASE,
             "An earlier release, to whose open and closed cells it keeps.",
         ),
@@ -217,7 +217,7 @@ class Suppression(LinkedMethod):
     def build(cls, asked: Asked) -> Suppression:
         """The method with what somebody said about it."""
         said = dict(asked.values)
-        earlier = said.pop("earlier", None)
+        earlier = said.pop("earlier_release", None)
         known = NOTHING_ELSEWHERE if earlier is None else asked.earlier(Path(earlier))
         return cls(**said, earlier=known)
 
