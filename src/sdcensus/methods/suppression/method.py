@@ -21,6 +21,7 @@ from sdcensus.methods.suppression.problem import Pattern, SuppressionProblem
 from sdcensus.methods.suppression.rules import (
     Rule,
     any_of,
+    check_variables,
     fewer_than,
     group_disclosure,
     one_household,
@@ -325,6 +326,7 @@ class Suppression(LinkedMethod):
     def problem(self, linked: LinkedCubes) -> tuple[SuppressionProblem, tuple[str, ...]]:
         """What is asked of an engine, and what the office should know of it."""
         tables, counts = linked.tables, linked.counts
+        check_variables(tables.specs, self.group_axes, self.population, self.area)
         primary = with_empty_sums(linked, primary_cells(linked, self.rule()))
         way = Contradictions(self.contradictions)
         asked = kept(tables, self.earlier, primary, way, linked.elsewhere)
