@@ -197,6 +197,9 @@ GIVES_AWAY = {
     "sums of published values": table("other", '"area@parish"', 'where = "age >= 7"\n'),
     "a share": table("other", '"area@parish"', 'measure = "share(age >= 7)"\n'),
     "weighted": table("other", '"area@parish", "age@class"', 'measure = "weighted"\n'),
+    "what cannot occur": table(
+        "other", '"area@parish", "age@class"', 'universe = "married != 1"\n'
+    ),
     "two tables": table("young", '"area@parish", "age@class"', 'universe = "sex == 0"\n')
     + table("old", '"area@parish", "age@class"', 'universe = "sex == 1"\n'),
 }
