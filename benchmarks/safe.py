@@ -2,7 +2,7 @@
 
 ``python -m benchmarks --only safe`` makes demo countries. What is measured is the method alone,
 with its edit rules and its default control tables, in a process of its own; kernels are compiled
-before. ``python -m benchmarks.safe STORE`` measures any store of the demo's schema.
+before. ``python -m benchmarks.safe STORE`` measures a store that it made.
 """
 
 from __future__ import annotations

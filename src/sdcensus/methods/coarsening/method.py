@@ -14,9 +14,9 @@ from sdcensus.errors import Refused, SpecError
 from sdcensus.kernels.cells.tabulate import identity, regroup
 from sdcensus.methods.coarsening.axis_versions import AxisVersions
 from sdcensus.methods.coarsening.rules import (
+    FewSmall,
     Rule,
     areas_at_least,
-    few_small,
     mean_at_least,
     no_group_in_one_code,
 )
@@ -187,6 +187,7 @@ class Coarsening(Method):
             blocked_counts_never_appear=not self.small_share,
             consistent=True,
             additive=True,
+            codes_put_together=True,
             cautions=(
                 sentence("coarsening.exact"),
                 sentence("coarsening.choice"),
@@ -198,9 +199,11 @@ class Coarsening(Method):
         """Publish the finest version that passes; its specification is its own."""
         self.check(cube)
         whole = cube.held_for(f"the method {self.name!r}")
-        coarse, found = self._coarser(whole)
+        coarse, finest = self._coarser(whole)
         protected = self.finished(coarse, Table(coarse.spec, coarse.count.copy()))
-        how = "every version was looked at" if found.proven else "not every version was looked at"
+        how = "every version was looked at" if finest.proven else "not every version was looked at"
+        if finest.ended:
+            how += ", and the search ended early, since there is so much to look at"
         remark = f"The finest version that passes has {coarse.spec.cells:,} cells; {how}."
         return replace(protected, audit=replace(protected.audit, remarks=(remark,)))
 
@@ -218,18 +221,19 @@ class Coarsening(Method):
         search = VersionSearch(
             counts, axes, self._all_rules(), area=self._area(spec), finest=Finest(self.finest)
         )
-        found = search.find()
-        if found is None:
+        finest = search.find()
+        if finest is None:
             raise Refused(
                 f"{spec.title}: no version of the table passes the rules, not even its total."
                 " Loosen the rules, let more variables become coarser, or do not publish it."
             )
-        shown = [axis.shown(each) for axis, each in zip(axes, found.version, strict=True)]
+        shown = [axis.shown(each) for axis, each in zip(axes, finest.version, strict=True)]
         coarse = replace(spec.with_axes(axis for axis in shown if axis is not None), name=spec.name)
         groups = [
-            (each.size, axis.position(each)) for axis, each in zip(axes, found.version, strict=True)
+            (each.size, axis.position(each))
+            for axis, each in zip(axes, finest.version, strict=True)
         ]
-        return _summed(cube, corner, coarse, groups), found
+        return _summed(cube, corner, coarse, groups), finest
 
     def _axes(self, spec: TableSpec, counts: Int64) -> list[AxisVersions]:
         known = {axis.variable.name for axis in spec.axes}
@@ -259,7 +263,7 @@ class Coarsening(Method):
 
     def _all_rules(self) -> list[Rule]:
         # A share is what was written: 0.1 is a tenth, not the float nearest to it.
-        rules = [few_small(self.minimum, Fraction(str(self.small_share)))]
+        rules: list[Rule] = [FewSmall(self.minimum, Fraction(str(self.small_share)))]
         if self.mean_cell_size is not None:
             rules.append(mean_at_least(Fraction(str(self.mean_cell_size))))
         if self.area_population is not None:
