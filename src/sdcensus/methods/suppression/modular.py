@@ -112,7 +112,8 @@ def first_pattern(
         SpecError: A target cannot be protected, whatever is closed.
     """
     leeways: Leeways
-    if task.size <= SMALL:
+    # Combinations of codes behind the cells of the tables have no place in these.
+    if task.size <= SMALL or problem.size > tables.size:
         leeways = Everything(Leeway(task, np.arange(task.size, dtype=np.int64), effort))
     else:
         leeways = Neighbourhoods(task, tables, effort)

@@ -32,6 +32,8 @@ _FEWEST = 4
 _UNITS = 400
 #: What units that cannot go down far enough count as: so many times their price, and so much more.
 _WEAK = (3.0, 10.0)
+#: How many times as much is looked at where less does not do, before everything is.
+_FACTORS = (1, 2, 4, 8)
 #: Of tables that only hang together with the target's: groups of axes that it does not have.
 _OTHERS = 2
 #: Tasks of so many units are looked at as a whole.
@@ -45,20 +47,15 @@ class _Line:
     Attributes:
         axis: The axis.
         codes: Levels by base groups.
-        leaf: A leaf of each base group.
     """
 
     axis: Axis
     codes: Int64
-    leaf: Int64
 
     @classmethod
     def of(cls, axis: Axis) -> _Line:
         codes = np.stack([block.start + block.group for block in axis.blocks])
-        leaf = np.zeros(axis.base_size, dtype=np.int64)
-        groups, first = np.unique(axis.base, return_index=True)
-        leaf[groups] = first
-        return cls(axis, codes, leaf)
+        return cls(axis, codes)
 
     def covering(self, groups: Int64) -> Int64:
         """The codes that hold some base groups."""
@@ -125,15 +122,14 @@ class Neighbourhoods:
         """
         table, place = self._at[unit]
         before = 0
-        factor = 1
-        while True:
+        for factor in _FACTORS[: 1 if few else None]:
             units, whole = self._near(unit, table, place, closed, factor)
             units = units[allowed[units]]
             if units.size > before:
                 yield Leeway(self._task, units, self._effort)
-            if whole or few:
+            before = max(before, units.size)
+            if whole:
                 break
-            before, factor = units.size, 2 * factor
         everything = np.flatnonzero(allowed)
         if not few and everything.size > before:
             yield Leeway(self._task, everything, self._effort)
@@ -151,7 +147,7 @@ class Neighbourhoods:
         for axis, line in enumerate(own.lines):
             index: Any = (*where[:axis], slice(None), *where[axis + 1 :])
             chosen = self._groups(line, prices[own.units[index]], int(where[axis]), most)
-            whole = whole and chosen.size == line.leaf.size
+            whole = whole and chosen.size == line.axis.base_size
             groups.append(chosen)
         parts = [own.cells(groups)]
         for number, other in enumerate(self._tables):
@@ -186,8 +182,8 @@ class Neighbourhoods:
             own: The code of the target.
             most: How many are taken.
         """
-        if line.leaf.size <= most:
-            return np.arange(line.leaf.size, dtype=np.int64)
+        if line.axis.base_size <= most:
+            return np.arange(line.axis.base_size, dtype=np.int64)
         inside = (line.codes == own).any(axis=0)
         # Levels at which a group shares its code with the target are not touched.
         chain = line.codes[:, np.flatnonzero(inside)]
@@ -204,7 +200,7 @@ class Neighbourhoods:
     ) -> tuple[Int64, bool]:
         """The units of another table that change along with some of this one."""
         known = {
-            line.axis.variable.name: line.leaf[chosen]
+            line.axis.variable.name: np.flatnonzero(np.isin(line.axis.base, chosen))
             for line, chosen in zip(own.lines, groups, strict=True)
         }
         chosen = []
@@ -219,7 +215,7 @@ class Neighbourhoods:
                 score = prices[other.units[index]][line.codes].sum(axis=0)
                 order = np.lexsort((np.arange(score.size), score))
                 taken = np.sort(order[: factor * _OTHERS])
-            whole = whole and taken.size == line.leaf.size
+            whole = whole and taken.size == line.axis.base_size
             chosen.append(taken)
         return other.cells(chosen), whole
 
