@@ -70,7 +70,7 @@ def main() -> None:
     said: dict[str, object] = {"variables": list(VARIABLES)}
     # One that ends at once, so that kernels are compiled.
     prepared(store, "safe", {"variables": ["sex", "ed@region"]}, secret=Secret(_SECRET)).run()
-    few = {"variables": ["age", "sex", "ed@region"], "work": 1, "exact": 0}
+    few = {"variables": ["age", "sex", "ed@region"], "moves": 1, "exact": 0}
     prepared(store, "safe", few, secret=Secret(_SECRET)).run()
     start = time.perf_counter()
     changes = prepared(store, "safe", said, secret=Secret(_SECRET)).run().changes

@@ -174,8 +174,8 @@ def test_parishes_are_put_together_inside_their_district_only() -> None:
         ("minimum", 9),
         ("small_share", 0.9),
         ("mean_cell_size", 9),
-        ("minimum_population", 30),
-        ("groups", "avoid"),
+        ("area_population", 30),
+        ("whole_groups", "avoid"),
         ("collapse", "levels"),
         ("ordered", ["area"]),
         ("only", ["area"]),
@@ -188,7 +188,7 @@ def test_every_setting_changes_the_table(setting: str, value: Any) -> None:
         island_cube("area", "age@class", people=people, seed=seed)
         for people, seed in itertools.product((25, 60), range(3))
     ]
-    if setting in ("groups", "finest"):
+    if setting in ("whole_groups", "finest"):
         draw = np.random.default_rng(3)
         cubes = [cube_of(draw.choice([0, 2, 5, 40], (3, 3))) for _ in range(20)]
     for cube in cubes:
@@ -205,9 +205,14 @@ def test_every_setting_changes_the_table(setting: str, value: Any) -> None:
 
 def test_the_variable_of_areas_matters() -> None:
     cube = cube_of([[9, 1], [9, 9]])
-    by_rows = coarse(cube, 1, minimum_population=11, area="v0")
-    by_columns = coarse(cube, 1, minimum_population=11, area="v1")
+    by_rows = coarse(cube, 1, area_population=11, area="v0")
+    by_columns = coarse(cube, 1, area_population=11, area="v1")
     assert by_rows.spec.hash() != by_columns.spec.hash()
+
+
+def test_a_table_of_which_only_the_total_passes_is_that_one_number() -> None:
+    table = coarse(cube_of([4, 5, 3]), 9)
+    assert table.columns() == {"published": [12]}
 
 
 def test_own_rules_are_taken() -> None:

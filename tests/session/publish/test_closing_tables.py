@@ -431,7 +431,7 @@ def test_what_another_table_of_the_plan_shows_is_refused_by_the_guard(tmp_path: 
     """The method closes it, since it may not be shown; that another table shows it is told."""
     shown = GIVES_AWAY["the cells themselves"]
     office = office_of(tmp_path / "office", LEGAL + shown, SUPPRESSION)
-    with pytest.raises(Refused, match="other shows .* cells that legal closes"):
+    with pytest.raises(Refused, match=r"other shows .* cells that legal closes"):
         office.publish(accept_risk="Ana Ruiz", reason="a test")
 
 
@@ -443,7 +443,7 @@ def test_a_series_keeps_to_the_release_of_another_year(tmp_path: Path) -> None:
         people=120,
         seed=8,
         tables=LEGAL,
-        protect=f'{SUPPRESSION}earlier = "../first/published"\ncontradictions = "close"\n',
+        protect=f'{SUPPRESSION}earlier_release = "../first/published"\ncontradictions = "close"\n',
     )
     second.publish()
     before, after = (signs(each.published / "legal.csv") for each in (first, second))

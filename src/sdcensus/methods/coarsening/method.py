@@ -56,9 +56,9 @@ class Coarsening(Method):
         minimum: Counts from 1 to below this are small.
         small_share: The largest share of small ones among the cells that are not empty.
         mean_cell_size: How many units a cell holds on average, at least.
-        minimum_population: How many units an area has that is not empty, at least.
+        area_population: How many units an area has that is not empty, at least.
         area: The variable whose codes are areas; the geography of the table by default.
-        groups: Whether a row or column may have all its units in one code.
+        whole_groups: Whether a row or column may have all its units in one code.
         collapse: What is made coarser.
         ordered: Variables whose order of codes means something, besides those of numbers.
         only: The variables that are made coarser; all by default.
@@ -70,9 +70,9 @@ class Coarsening(Method):
     _: KW_ONLY
     small_share: float | Fraction = 0
     mean_cell_size: float | Fraction | None = None
-    minimum_population: int | None = None
+    area_population: int | None = None
     area: str | None = None
-    groups: Groups | str = Groups.ALLOW
+    whole_groups: Groups | str = Groups.ALLOW
     collapse: Collapse | str = Collapse.CODES
     ordered: Sequence[str] = ()
     only: Sequence[str] = ()
@@ -95,22 +95,22 @@ class Coarsening(Method):
         Parameter(
             "mean_cell_size",
             ValueKind.NUMBER,
-            "How many units a cell holds on average, at least.",
+            "How many units per cell are enough, on average.",
             least=0,
         ),
         Parameter(
-            "minimum_population",
+            "area_population",
             ValueKind.WHOLE,
             "How many units an area has that is not empty, at least.",
             least=1,
         ),
-        replace(AREA, needs=("minimum_population",)),
+        replace(AREA, needs=("area_population",)),
         Parameter(
-            "groups",
+            "whole_groups",
             ValueKind.WORD,
             "Whether all units of a row or column may have one code.",
             words=tuple(Groups),
-            called="treatment of groups",
+            called="treatment of whole groups",
             default=Groups.ALLOW,
         ),
         Parameter(
@@ -143,7 +143,7 @@ class Coarsening(Method):
         if self.mean_cell_size is not None and not self.mean_cell_size >= 0:
             raise SpecError("The mean cell size is a number, 0 or more.")
         for field, options, what in (
-            ("groups", Groups, "treatment of groups"),
+            ("whole_groups", Groups, "treatment of whole groups"),
             ("collapse", Collapse, "kind of coarsening"),
             ("finest", Finest, "measure of fineness"),
         ):
@@ -166,9 +166,9 @@ class Coarsening(Method):
             "minimum": self.minimum,
             "small_share": str(self.small_share),
             "mean_cell_size": None if size is None else str(size),
-            "minimum_population": self.minimum_population,
+            "area_population": self.area_population,
             "area": self.area,
-            "groups": str(self.groups),
+            "whole_groups": str(self.whole_groups),
             "collapse": str(self.collapse),
             "ordered": sorted(self.ordered),
             "only": sorted(self.only),
@@ -251,7 +251,7 @@ class Coarsening(Method):
         return versions
 
     def _area(self, spec: TableSpec) -> int | None:
-        if self.minimum_population is None:
+        if self.area_population is None:
             return None
         if self.area is None and not geography_axes(spec):
             return None
@@ -262,9 +262,9 @@ class Coarsening(Method):
         rules = [few_small(self.minimum, Fraction(str(self.small_share)))]
         if self.mean_cell_size is not None:
             rules.append(mean_at_least(Fraction(str(self.mean_cell_size))))
-        if self.minimum_population is not None:
-            rules.append(areas_at_least(self.minimum_population))
-        if self.groups is Groups.AVOID:
+        if self.area_population is not None:
+            rules.append(areas_at_least(self.area_population))
+        if self.whole_groups is Groups.AVOID:
             rules.append(no_group_in_one_code())
         return [*rules, *self.rules]
 

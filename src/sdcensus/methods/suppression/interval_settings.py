@@ -17,7 +17,7 @@ INTERVAL_PARAMETERS = (
     Parameter(
         "lower_protection",
         ValueKind.WHOLE,
-        "How far below its count a primary cell has to be possible; to 0 if not given.",
+        "How far down the protection of a cell reaches at least; to 0 if not given.",
         least=1,
         most=MOST_DISTANCE,
         needs=_WITH_INTERVALS,
@@ -25,7 +25,7 @@ INTERVAL_PARAMETERS = (
     Parameter(
         "upper_protection",
         ValueKind.WHOLE,
-        "How far above its count a primary cell has to be possible; to the minimum if not given.",
+        "How far up the protection of a cell reaches at least; to the minimum if not given.",
         least=1,
         most=MOST_DISTANCE,
         needs=_WITH_INTERVALS,
@@ -33,7 +33,7 @@ INTERVAL_PARAMETERS = (
     Parameter(
         "percent_protection",
         ValueKind.WHOLE,
-        "The same both ways in percent of the count, where that is farther.",
+        "How far it reaches both ways in percent of the count, where that is farther.",
         least=1,
         most=MOST_PERCENT,
         needs=_WITH_INTERVALS,
@@ -63,7 +63,7 @@ INTERVAL_PARAMETERS = (
     Parameter(
         "gap",
         ValueKind.SHARE,
-        "A pattern that is proven to be so near to the cheapest is good enough.",
+        "A result that is proven to be so near to the best is good enough.",
         needs=("secondary=optimal",),
     ),
 )

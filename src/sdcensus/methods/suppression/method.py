@@ -231,7 +231,7 @@ class Suppression(LinkedMethod):
         ),
         *INTERVAL_PARAMETERS,
         Parameter(
-            "earlier",
+            "earlier_release",
             ValueKind.RELEASE,
             "An earlier release, to whose open and closed cells it keeps.",
         ),
@@ -250,7 +250,7 @@ class Suppression(LinkedMethod):
     def build(cls, asked: Asked) -> Suppression:
         """The method with what somebody said about it."""
         said = dict(asked.values)
-        earlier = said.pop("earlier", None)
+        earlier = said.pop("earlier_release", None)
         known = NOTHING_ELSEWHERE if earlier is None else asked.earlier(Path(earlier))
         return cls(**said, earlier=known)
 
