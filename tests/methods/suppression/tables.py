@@ -88,7 +88,7 @@ def interval(
     """What a linear program of its own says of a closed cell: the others as they are, from 0."""
     from scipy.optimize import linprog
 
-    bounds = [(float(count), float(count)) for count in counts]
+    bounds: list[tuple[float, float | None]] = [(float(count), float(count)) for count in counts]
     for at in np.flatnonzero(closed).tolist():
         low = 0.0 if least is None else float(least[at])
         high = None if most is None or most[at] > 1 << 50 else float(most[at])

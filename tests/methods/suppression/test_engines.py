@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from sdcensus.errors import SpecError
+from sdcensus.errors import MissingExtra, SpecError
+from sdcensus.methods.suppression import optimal
 from sdcensus.methods.suppression.intervals import Protection, lone_persons
 from sdcensus.methods.suppression.modular import Answer, modular_pattern
 from sdcensus.methods.suppression.optimal import cheapest_pattern
@@ -18,9 +19,11 @@ from sdcensus.methods.suppression.problem import SuppressionProblem
 from sdcensus.model.linked.cubes import LinkedCubes
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.protect.linked import count_linked
+from sdcensus.solvers import solve
 from sdcensus.solvers.audit.audit import audit_cells
 from sdcensus.solvers.limits import Limits
 from sdcensus.solvers.program import Status
+from sdcensus.solvers.solve import Solver
 from tests.methods.suppression.tables import (
     EXAMPLE,
     ISLAND,
@@ -225,3 +228,146 @@ def test_forced_cells_stay_open_and_frozen_ones_closed(
             assert is_protected(linked.tables, problem, asked, answer.closed)
         else:
             assert "area = " in answer
+
+
+# -- requirements that cannot be met ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_protection_wider_than_the_table_allows_is_refused_by_its_cells(
+    engine: Callable[..., Answer],
+) -> None:
+    linked = linked_of(EXAMPLE)
+    totals = linked.tables.depth() == linked.tables.depth().max()
+    problem = problem_of(linked, linked.counts == 8, forced=totals)
+    answer = answers(engine, linked, problem, Protection(upper=10_000))
+    assert isinstance(answer, str)
+    assert "cannot be protected" in answer
+    assert "up to 10,008" in answer
+    assert "by 182 at most" in answer
+    assert "must stay open and narrow it down: area = _T, age = _T" in answer
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_what_everybody_knows_can_be_too_much(engine: Callable[..., Answer]) -> None:
+    linked = linked_of(EXAMPLE)
+    problem = problem_of(linked, linked.counts == 8)
+    answer = answers(engine, linked, problem, Protection(upper=5, known_within=50))
+    assert isinstance(answer, str)
+    assert "known_within" in answer
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_too_many_forced_cells_are_named(engine: Callable[..., Answer]) -> None:
+    linked = linked_of(EXAMPLE)
+    counts = linked.counts
+    problem = problem_of(linked, counts == 8, forced=~np.isin(counts, (8, 17)))
+    answer = answers(engine, linked, problem, Protection(upper=5))
+    assert isinstance(answer, str)
+    assert "follow from cells that must stay open: area = D1, age = c0" in answer
+
+
+def test_a_table_too_large_for_a_proof_is_left_to_the_modular_engine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    inner = np.random.default_rng(1).integers(0, 5, (7, 10, 2, 2))
+    linked = linked_of(inner, "area@parish+district", "age@age+class+half", "sex", "married")
+    problem = problem_of(linked, linked.counts == 1)
+    asked = required(problem, Protection(insiders=False))
+    monkeypatch.setattr(optimal, "MOST_UNITS", 400)
+    with pytest.raises(SpecError, match="modular"):
+        cheapest_pattern(linked.tables, problem, asked)
+
+
+# -- limits, interruptions, solvers ----------------------------------------------------------------
+
+
+def larger() -> tuple[LinkedCubes, SuppressionProblem]:
+    draw = np.random.default_rng(3)
+    inner = draw.poisson(draw.gamma(0.5, 10.0, (7, 10)))
+    linked = linked_of(inner, "area@parish+district", "age@age+class")
+    return linked, problem_of(linked, (linked.counts > 0) & (linked.counts < 3))
+
+
+def test_a_search_that_ends_early_keeps_the_best_with_its_gap() -> None:
+    linked, problem = larger()
+    asked = required(problem, Protection(insiders=False))
+    early = cheapest_pattern(linked.tables, problem, asked, limits=Limits(work=1e-6))
+    best = cheapest_pattern(linked.tables, problem, asked, limits=LIMITS)
+    assert early.report.status is Status.LIMIT
+    assert early.report.repeatable
+    assert early.report.bound <= best.report.bound
+    assert early.report.objective >= best.report.objective
+    assert "could be gained" in early.report.statement
+    assert best.report.status is Status.OPTIMAL
+    assert is_protected(linked.tables, problem, asked, early.closed)
+    clock = cheapest_pattern(linked.tables, problem, asked, limits=Limits(seconds=1e-6))
+    assert not clock.report.repeatable
+
+
+def test_a_gap_that_is_near_enough_ends_the_search() -> None:
+    linked, problem = larger()
+    asked = required(problem, Protection(insiders=False))
+    near = cheapest_pattern(linked.tables, problem, asked, limits=Limits(gap=0.5))
+    assert near.report.gap <= 0.5
+    assert "as near as was asked for" in near.report.statement
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_interruption_keeps_the_best(engine: Callable[..., Answer]) -> None:
+    """Somebody stops the search when it tells for the third time that it makes cells cheaper."""
+    linked, problem = larger()
+    asked = required(problem, Protection(insiders=False))
+    heard: list[str] = []
+
+    def progress(stage: str, done: float) -> None:
+        heard.append(stage)
+        if sum("opening" in stage or "best" in stage for stage in heard) == 3:
+            raise KeyboardInterrupt
+
+    answer = engine(linked.tables, problem, asked, progress, limits=LIMITS)
+    assert answer.report.status is Status.STOPPED
+    assert not answer.report.repeatable
+    assert is_protected(linked.tables, problem, asked, answer.closed)
+
+
+def test_progress_has_the_bound_and_the_gap() -> None:
+    linked, problem = larger()
+    heard: list[str] = []
+    cheapest_pattern(
+        linked.tables,
+        problem,
+        required(problem, Protection(insiders=False)),
+        lambda stage, done: heard.append(stage),
+        limits=LIMITS,
+    )
+    assert any("bound" in stage and "gap" in stage for stage in heard)
+
+
+def test_both_solvers_prove_the_same_cost() -> None:
+    linked, problem = larger()
+    asked = required(problem, Protection(insiders=False))
+    costs = {
+        cheapest_pattern(
+            linked.tables, problem, asked, limits=LIMITS, solver=solver
+        ).report.objective
+        for solver in Solver
+    }
+    assert len(costs) == 1
+
+
+def test_a_solver_that_is_not_installed_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(solve, "find_spec", lambda name: None)
+    linked, problem = larger()
+    asked = required(problem, Protection(insiders=False))
+    with pytest.raises(MissingExtra, match="optimise"):
+        cheapest_pattern(linked.tables, problem, asked)
+    assert modular_pattern(linked.tables, problem, asked).closed.any()
+
+
+def test_the_same_question_has_the_same_answer() -> None:
+    linked, problem = larger()
+    asked = required(problem, Protection(), lone_persons(linked))
+    for engine in ENGINES:
+        first, second = (engine(linked.tables, problem, asked, limits=LIMITS) for _ in range(2))
+        assert (first.closed == second.closed).all()

@@ -104,7 +104,9 @@ def _with_known_cells(problem: SuppressionProblem, task: IntervalTask) -> Suppre
     forced = problem.forced.copy()
     if task.zeros_open:
         empty = problem.counts == 0
-        forced |= empty & problem.shown & ~problem.primary & ~problem.frozen
+        # Parts of an empty cell that is not to be shown would tell that it is empty.
+        hiding = _with_parts(problem, (problem.primary | problem.frozen) & empty)
+        forced |= empty & problem.shown & ~problem.primary & ~problem.frozen & ~hiding
     dear = task.before & ~forced
     cost = np.where(dear, _OPEN_BEFORE * problem.cost, problem.cost)
     return replace(problem, forced=forced, cost=cost)
@@ -112,19 +114,24 @@ def _with_known_cells(problem: SuppressionProblem, task: IntervalTask) -> Suppre
 
 def _with_empty_parts(problem: SuppressionProblem) -> SuppressionProblem:
     """Parts of an open sum that is 0 are known to be 0, whether they are shown or not."""
+    known = _with_parts(problem, problem.forced & (problem.counts == 0))
+    return replace(problem, forced=problem.forced | known)
+
+
+def _with_parts(problem: SuppressionProblem, cells: Mask) -> Mask:
+    """Some cells with all their parts, and the parts of these."""
     matrix = problem.equations
     total = np.full(matrix.shape[0], -1, dtype=np.int64)
     negative = matrix.values < 0
     total[matrix.rows[negative]] = matrix.columns[negative]
     parts = (matrix.values > 0) & (total[matrix.rows] >= 0)
     part, whole = matrix.columns[parts], total[matrix.rows[parts]]
-    empty = problem.counts == 0
-    forced = problem.forced.copy()
+    inside = cells.copy()
     while True:
-        known = part[(forced & empty)[whole] & ~forced[part]]
-        if not known.size:
-            return replace(problem, forced=forced)
-        forced[known] = True
+        further = part[inside[whole] & ~inside[part]]
+        if not further.size:
+            return inside
+        inside[further] = True
 
 
 def _audited(
