@@ -26,7 +26,7 @@ AGES = 'rows = ["ed"]\ncolumns = ["age@ten_year"]'
 #: What an office says of single cells.
 CELLS = "ed,age,status\nE1,20-29,sensitive\n"
 #: Settings with which there is no result.
-REFUSED = ("seconds",)
+REFUSED = ("tabular-adjustment.seconds",)
 #: The figure of the plan: what closes cells and shares that need them do not go together.
 FIGURE = PLAN[PLAN.index("[[indicator]]") : PLAN.index("[protect]")]
 
@@ -56,7 +56,7 @@ def of_method(
     for setting, (without, given, *table) in said.items():
         effect = settings_of(method, without, given, table=table[0] if table else WIDE)
         cells = {"cells.csv": CELLS}
-        refused = "given" if setting in REFUSED else ""
+        refused = "given" if f"{method}.{setting}" in REFUSED else ""
         effects[f"{method}.{setting}"] = Effect(
             {**effect.without, **cells}, {**effect.given, **cells}, alone, refused
         )
@@ -82,6 +82,7 @@ def _releases(first: str, without: str, given: str, refused: str = "") -> Effect
     )
 
 
+MODULAR, OPTIMAL = 'secondary = "modular"', 'secondary = "optimal"\nminimum = 5'
 BEFORE = 'earlier_release = "published1"'
 
 OF_METHODS: dict[str, Effect] = {
@@ -98,6 +99,22 @@ OF_METHODS: dict[str, Effect] = {
             "singles": ('minimum = 2\nsingles = "none"', 'minimum = 2\nsingles = "any-sum"'),
             "order": ("", 'order = "totals-first"'),
             "width": ("minimum = 2", "minimum = 2\nwidth = 8"),
+            "secondary": ("", MODULAR, AGES),
+            "lower_protection": (
+                f"minimum = 9\n{MODULAR}",
+                f"{MODULAR}\nminimum = 9\nlower_protection = 1",
+                AGES,
+            ),
+            "upper_protection": (MODULAR, f"{MODULAR}\nupper_protection = 30"),
+            "percent_protection": (MODULAR, f"{MODULAR}\npercent_protection = 900"),
+            "known_within": (
+                f'minimum = 2\nsingles = "none"\n{MODULAR}',
+                f'minimum = 2\nsingles = "none"\n{MODULAR}\nknown_within = 100',
+                AGES,
+            ),
+            "work": (f"{OPTIMAL}", f"{OPTIMAL}\nwork = 0.000001", AGES),
+            "seconds": (f"{OPTIMAL}", f"{OPTIMAL}\nseconds = 0.000001", AGES),
+            "gap": (f"{OPTIMAL}", f"{OPTIMAL}\ngap = 0.9", AGES),
         },
     ),
     "suppression.earlier_release": _releases(

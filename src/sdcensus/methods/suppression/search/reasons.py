@@ -43,8 +43,8 @@ def cannot_be_closed(problem: SuppressionProblem, cells: Int64, names: Names) ->
         )
     return SpecError(
         f"{cells.size:,} cells that have to be closed follow from cells that must stay open:"
-        f" {listed(cells.tolist(), names)}. Let fewer cells stay open, or exempt these from the"
-        " rules by name."
+        f" {listed(cells.tolist(), names)}. Let fewer cells stay open (empty ones: zeros ="
+        ' "candidates"), or exempt these from the rules by name.'
     )
 
 
@@ -91,7 +91,7 @@ def cannot_be_protected(
         what = "Ask for a smaller protection, or let less be known."
     else:
         why = "The table allows no more, with everything closed that may be."
-        what = "Ask for a smaller protection."
+        what = 'Ask for a smaller protection, or let empty cells be closed (zeros = "candidates").'
     whom = ""
     if person >= 0:
         whom = f" from whoever is alone in {names(person)}"

@@ -172,28 +172,35 @@ def _check_persons(asked: Requirements, unit: Int64, names: Names) -> None:
 def _inside(
     problem: SuppressionProblem, asked: Requirements, unit: Int64, alone: Int64
 ) -> frozenset[tuple[int, int]]:
-    """Units of empty cells, with the persons who are alone in a cell that they are a part of."""
-    matrix, empty = problem.equations, problem.counts == 0
+    """Units of empty targets, with the persons who know that they are empty: of themselves.
+
+    Whoever is alone in a cell knows that its other parts are empty, and so what consists of such
+    parts alone.
+    """
+    empty = problem.counts == 0
+    targets = np.flatnonzero(asked.asked & empty & (unit >= 0))
     pairs: set[tuple[int, int]] = set()
-    if not (asked.asked & empty).any():
+    if not targets.size:
         return frozenset()
+    matrix = problem.equations
     total = np.full(matrix.shape[0], -1, dtype=np.int64)
     negative = matrix.values < 0
     total[matrix.rows[negative]] = matrix.columns[negative]
-    parts = (matrix.values > 0) & empty[matrix.columns]
-    below: dict[int, list[int]] = {}
-    for whole, part in zip(
-        total[matrix.rows[parts]].tolist(), matrix.columns[parts].tolist(), strict=True
-    ):
-        below.setdefault(whole, []).append(part)
-    for cell in np.flatnonzero((asked.alone >= 0) & (unit >= 0)).tolist():
-        person, waiting, seen = int(alone[unit[cell]]), list(below.get(cell, ())), set()
-        while waiting:
-            part = waiting.pop()
-            if part not in seen:
-                seen.add(part)
-                waiting.extend(below.get(part, ()))
-        pairs.update((int(unit[part]), person) for part in seen if unit[part] >= 0)
+    parts = (matrix.values > 0) & (total[matrix.rows] >= 0)
+    row, part = matrix.rows[parts], matrix.columns[parts]
+    whole, below = total[row], empty[part]
+    size = np.bincount(row, minlength=matrix.shape[0])
+    of_cell = np.where(unit >= 0, alone[unit], -1)
+    for person in np.unique(of_cell[asked.alone >= 0]).tolist():
+        if person < 0:
+            continue
+        known, before = (of_cell == person) & (asked.alone >= 0), -1
+        while int(known.sum()) != before:
+            before = int(known.sum())
+            known[part[below & known[whole]]] = True
+            sums = (np.bincount(row, known[part], minlength=size.size) == size) & (size > 0)
+            known[total[sums & (total >= 0)]] = True
+        pairs.update((int(unit[cell]), person) for cell in targets[known[targets]].tolist())
     return frozenset(pairs)
 
 
