@@ -26,7 +26,7 @@ AGES = 'rows = ["ed"]\ncolumns = ["age@ten_year"]'
 #: What an office says of single cells.
 CELLS = "ed,age,status\nE1,20-29,sensitive\n"
 #: Settings with which there is no result.
-REFUSED = ("tabular-adjustment.seconds",)
+REFUSED = ("tabular-adjustment.seconds", "suppression.known_within")
 #: The figure of the plan: what closes cells and shares that need them do not go together.
 FIGURE = PLAN[PLAN.index("[[indicator]]") : PLAN.index("[protect]")]
 
@@ -82,7 +82,7 @@ def _releases(first: str, without: str, given: str, refused: str = "") -> Effect
     )
 
 
-MODULAR, OPTIMAL = 'secondary = "modular"', 'secondary = "optimal"\nminimum = 5'
+MODULAR, OPTIMAL = 'secondary = "modular"', 'secondary = "optimal"\nsingles = "none"'
 BEFORE = 'earlier_release = "published1"'
 
 OF_METHODS: dict[str, Effect] = {
@@ -101,20 +101,16 @@ OF_METHODS: dict[str, Effect] = {
             "width": ("minimum = 2", "minimum = 2\nwidth = 8"),
             "secondary": ("", MODULAR, AGES),
             "lower_protection": (
-                f"minimum = 9\n{MODULAR}",
-                f"{MODULAR}\nminimum = 9\nlower_protection = 1",
-                AGES,
+                f'singles = "none"\n{MODULAR}',
+                f'singles = "none"\n{MODULAR}\nlower_protection = 1',
+                'rows = ["sex"]\ncolumns = ["age@ten_year"]',
             ),
             "upper_protection": (MODULAR, f"{MODULAR}\nupper_protection = 30"),
             "percent_protection": (MODULAR, f"{MODULAR}\npercent_protection = 900"),
-            "known_within": (
-                f'minimum = 2\nsingles = "none"\n{MODULAR}',
-                f'minimum = 2\nsingles = "none"\n{MODULAR}\nknown_within = 100',
-                AGES,
-            ),
-            "work": (f"{OPTIMAL}", f"{OPTIMAL}\nwork = 0.000001", AGES),
-            "seconds": (f"{OPTIMAL}", f"{OPTIMAL}\nseconds = 0.000001", AGES),
-            "gap": (f"{OPTIMAL}", f"{OPTIMAL}\ngap = 0.9", AGES),
+            "known_within": (MODULAR, f"{MODULAR}\nknown_within = 50"),
+            "work": (OPTIMAL, f"{OPTIMAL}\nwork = 0.000001", AGES),
+            "seconds": (OPTIMAL, f"{OPTIMAL}\nseconds = 0.000001", AGES),
+            "gap": (OPTIMAL, f"{OPTIMAL}\ngap = 0.9", AGES),
         },
     ),
     "suppression.earlier_release": _releases(
