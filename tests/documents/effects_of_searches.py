@@ -26,7 +26,7 @@ AGES = 'rows = ["ed"]\ncolumns = ["age@ten_year"]'
 #: What an office says of single cells.
 CELLS = "ed,age,status\nE1,20-29,sensitive\n"
 #: Settings with which there is no result.
-REFUSED = ("seconds",)
+REFUSED = ("tabular-adjustment.seconds", "suppression.known_within")
 #: The figure of the plan: what closes cells and shares that need them do not go together.
 FIGURE = PLAN[PLAN.index("[[indicator]]") : PLAN.index("[protect]")]
 
@@ -56,7 +56,7 @@ def of_method(
     for setting, (without, given, *table) in said.items():
         effect = settings_of(method, without, given, table=table[0] if table else WIDE)
         cells = {"cells.csv": CELLS}
-        refused = "given" if setting in REFUSED else ""
+        refused = "given" if f"{method}.{setting}" in REFUSED else ""
         effects[f"{method}.{setting}"] = Effect(
             {**effect.without, **cells}, {**effect.given, **cells}, alone, refused
         )
@@ -82,6 +82,7 @@ def _releases(first: str, without: str, given: str, refused: str = "") -> Effect
     )
 
 
+MODULAR, OPTIMAL = 'secondary = "modular"', 'secondary = "optimal"\nsingles = "none"'
 BEFORE = 'earlier_release = "published1"'
 
 OF_METHODS: dict[str, Effect] = {
@@ -98,6 +99,18 @@ OF_METHODS: dict[str, Effect] = {
             "singles": ('minimum = 2\nsingles = "none"', 'minimum = 2\nsingles = "any-sum"'),
             "order": ("", 'order = "totals-first"'),
             "width": ("minimum = 2", "minimum = 2\nwidth = 8"),
+            "secondary": ("", MODULAR, AGES),
+            "lower_protection": (
+                f'singles = "none"\n{MODULAR}',
+                f'singles = "none"\n{MODULAR}\nlower_protection = 1',
+                'rows = ["sex"]\ncolumns = ["age@ten_year"]',
+            ),
+            "upper_protection": (MODULAR, f"{MODULAR}\nupper_protection = 30"),
+            "percent_protection": (MODULAR, f"{MODULAR}\npercent_protection = 900"),
+            "known_within": (MODULAR, f"{MODULAR}\nknown_within = 50"),
+            "work": (OPTIMAL, f"{OPTIMAL}\nwork = 0.000001", AGES),
+            "seconds": (OPTIMAL, f"{OPTIMAL}\nseconds = 0.000001", AGES),
+            "gap": (OPTIMAL, f"{OPTIMAL}\ngap = 0.9", AGES),
         },
     ),
     "suppression.earlier_release": _releases(

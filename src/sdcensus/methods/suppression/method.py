@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass, fields, replace
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -17,7 +18,20 @@ from sdcensus.methods.linked import LinkedMethod, LinkedOutcome
 from sdcensus.methods.method import MethodKind, member
 from sdcensus.methods.suppression.earlier import Contradictions, kept
 from sdcensus.methods.suppression.elimination import eliminate
+from sdcensus.methods.suppression.interval_settings import (
+    DEFAULT_WORK,
+    INTERVAL_PARAMETERS,
+    check_engine,
+)
+from sdcensus.methods.suppression.intervals import Protection
+from sdcensus.methods.suppression.modular import modular_pattern
+from sdcensus.methods.suppression.optimal import cheapest_pattern
 from sdcensus.methods.suppression.problem import Pattern, SuppressionProblem
+from sdcensus.methods.suppression.protected import (
+    IntervalEngine,
+    IntervalTask,
+    protected_pattern,
+)
 from sdcensus.methods.suppression.rules import (
     Rule,
     any_of,
@@ -38,6 +52,8 @@ from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.protected import Audit
 from sdcensus.model.published.table import Mark
 from sdcensus.model.sentences import sentence
+from sdcensus.solvers.limits import Limits
+from sdcensus.solvers.solve import Solver
 
 Int64 = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -105,8 +121,16 @@ class Suppression(LinkedMethod):
         unless: Cells of which this rule holds are never primary.
         secondary: How the cells are chosen that are closed besides the primary ones.
         singles: What is done for those who are alone in a closed cell.
-        order: Which cells are kept open first.
-        width: How far apart the possible values of a primary cell have to be; 0 for no audit.
+        order: Which cells are kept open first; by elimination.
+        width: How far apart the possible values of a primary cell have to be; 0 for no audit by
+            elimination.
+        lower_protection, upper_protection: How far below and above its count a primary cell has to
+            be possible; where nothing is said, a small count has to reach 0 and the minimum, any
+            other as far as the minimum is. For the engines with intervals, as those that follow.
+        percent_protection: The same both ways in percent of the count, where that is farther.
+        known_within: Everybody knows closed cells to so many percent beforehand.
+        work, seconds, gap: When the search for the cheapest pattern ends.
+        solver: Which solver proves that a pattern is the cheapest.
         earlier: What an earlier release shows and closes.
         contradictions: What is done where that does not allow what is needed now.
     """
@@ -125,6 +149,14 @@ class Suppression(LinkedMethod):
     singles: SinglesRule | str = SinglesRule.ALONE
     order: Order | str = Order.LARGE
     width: int = 1
+    lower_protection: int | None = None
+    upper_protection: int | None = None
+    percent_protection: int | None = None
+    known_within: int | None = None
+    work: float | None = None
+    seconds: float | None = None
+    gap: float | None = None
+    solver: Solver | str = Solver.CP_SAT
     earlier: CellsElsewhere = NOTHING_ELSEWHERE
     contradictions: Contradictions | str = Contradictions.REFUSE
 
@@ -198,6 +230,7 @@ class Suppression(LinkedMethod):
             least=0,
             default=1,
         ),
+        *INTERVAL_PARAMETERS,
         Parameter(
             "earlier_release",
             ValueKind.RELEASE,
@@ -234,8 +267,22 @@ class Suppression(LinkedMethod):
             ("singles", SinglesRule, "rule for singles"),
             ("order", Order, "order of cells"),
             ("contradictions", Contradictions, "way with contradictions"),
+            ("solver", Solver, "solver"),
         ):
             object.__setattr__(self, name, member(options, what, getattr(self, name)))
+        for name in ("lower_protection", "upper_protection", "percent_protection", "known_within"):
+            value = getattr(self, name)
+            if value is not None and (type(value) is not int or value < 1):
+                raise SpecError(f"{name} is a whole number, 1 or more.")
+        defaults = {field.name: field.default for field in fields(self)}
+        said = {name: getattr(self, name) for name in defaults}
+        check_engine(
+            str(self.secondary),
+            {name: value for name, value in said.items() if value != defaults[name]},
+        )
+        if self.secondary is not Engine.ELIMINATION:
+            self._protection()
+            self._limits()
 
     def __repr__(self) -> str:
         return f"<Suppression of counts below {self.minimum}, {self.secondary}>"
@@ -266,6 +313,13 @@ class Suppression(LinkedMethod):
             "singles": str(self.singles),
             "order": str(self.order),
             "width": self.width,
+            "lower_protection": self.lower_protection,
+            "upper_protection": self.upper_protection,
+            "percent_protection": self.percent_protection,
+            "known_within": self.known_within,
+            "work": self.work,
+            "gap": self.gap,
+            "solver": str(self.solver) if self.secondary is Engine.OPTIMAL else None,
             "earlier": self.earlier.digest(),
             "contradictions": str(self.contradictions),
         }
@@ -319,6 +373,7 @@ class Suppression(LinkedMethod):
         return LinkedOutcome(
             np.where(closed, 0, problem.counts),
             flags.astype(np.uint8),
+            solution=pattern.report,
             remarks=told,
             reasons=_reasons(problem, closed, by_rule),
         )
@@ -370,6 +425,23 @@ class Suppression(LinkedMethod):
         order = np.lexsort((*keys, ~before))
         return np.asarray(order[tables.published[order]], dtype=np.int64)
 
+    def _protection(self) -> Protection:
+        """How well closed cells have to be protected."""
+        return Protection(
+            minimum=self.minimum,
+            lower=self.lower_protection,
+            upper=self.upper_protection,
+            percent=self.percent_protection or 0,
+            width=self.width,
+            known_within=self.known_within,
+            insiders=self.singles is not SinglesRule.NONE,
+        )
+
+    def _limits(self) -> Limits:
+        """When a search for the cheapest pattern ends."""
+        work = DEFAULT_WORK if self.work is None else self.work
+        return Limits(work=work, seconds=self.seconds, gap=self.gap or 0.0)
+
     def audit(self, cube: AnyCube) -> Audit:
         """True counts; no key was used."""
         return Audit(cube)
@@ -409,17 +481,34 @@ def _by_elimination(
     )
 
 
-def _not_yet(
-    linked: LinkedCubes, problem: SuppressionProblem, method: Suppression, progress: Progress
-) -> Pattern:
-    raise SpecError(
-        f"The engine {str(method.secondary)!r} is not part of this version. Take secondary ="
-        ' "elimination".'
-    )
+def _by_intervals(engine: Callable[[Suppression], IntervalEngine]) -> EngineFunction:
+    """An engine with protection intervals, made for the method that asks."""
+
+    def pattern(
+        linked: LinkedCubes, problem: SuppressionProblem, method: Suppression, progress: Progress
+    ) -> Pattern:
+        before, _ = method.earlier.also(linked.elsewhere).masks(linked.tables)
+        task = IntervalTask(
+            protection=method._protection(),
+            engine=engine(method),
+            zeros_open=method.zeros is not Zeros.CANDIDATES,
+            before=before & linked.tables.published,
+        )
+        return protected_pattern(linked, problem, task, progress)
+
+    return pattern
+
+
+def _optimal(method: Suppression) -> IntervalEngine:
+    return partial(cheapest_pattern, limits=method._limits(), solver=Solver(method.solver))
+
+
+def _modular(method: Suppression) -> IntervalEngine:
+    return partial(modular_pattern, limits=method._limits())
 
 
 _ENGINES: Mapping[Engine, EngineFunction] = {
     Engine.ELIMINATION: _by_elimination,
-    Engine.OPTIMAL: _not_yet,
-    Engine.MODULAR: _not_yet,
+    Engine.OPTIMAL: _by_intervals(_optimal),
+    Engine.MODULAR: _by_intervals(_modular),
 }

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.constraints import SparseMatrix
+from sdcensus.solvers.report import SolutionReport
 
 Int64 = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -69,10 +70,13 @@ class Pattern(Confidential):
         closed: Cells that are not shown.
         statement: How good the answer is, in words for the office; empty where there is nothing
             to say.
+        report: What it costs and how near that is to the least; ``None`` for engines that do not
+            search for the cheapest.
     """
 
     closed: Mask
     statement: str = ""
+    report: SolutionReport | None = None
 
     def __repr__(self) -> str:
         return f"<Pattern of {self.closed.size} cells: confidential>"
