@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.methods.suppression.intervals import Protection, Requirements, requirements
-from sdcensus.methods.suppression.problem import SuppressionProblem
+from sdcensus.methods.suppression.problem import SuppressionProblem, least_with_parts
 from sdcensus.model.cube.constraints import with_totals
 from sdcensus.model.cube.cube import Accumulators, Cube
 from sdcensus.model.linked.cubes import LinkedCubes
@@ -42,8 +42,16 @@ def problem_of(
     forced: Mask | None = None,
     frozen: Mask | None = None,
     zeros_open: bool = True,
+    zeros_tell: bool = False,
 ) -> SuppressionProblem:
-    """What is asked of an engine: weights are values."""
+    """What is asked of an engine: weights are values.
+
+    Args:
+        linked: The tables.
+        primary, forced, frozen: What has to become of cells.
+        zeros_open: Whether empty cells are shown.
+        zeros_tell: Whether everybody concludes from them that closed cells hold somebody.
+    """
     counts, tables = linked.counts, linked.tables
     none = np.zeros(counts.size, dtype=bool)
     kept = none if frozen is None else frozen & ~primary
@@ -57,6 +65,10 @@ def problem_of(
         forced=opened & tables.published,
         frozen=kept & tables.published,
         cost=np.where(primary | kept | ~tables.published, 0, np.maximum(counts, 1)),
+        least=least_with_parts(
+            tables.equations,
+            np.asarray(zeros_tell & tables.published & (counts > 0), dtype=np.int64),
+        ),
         order=np.arange(counts.size),
         equations=tables.equations,
     )
@@ -66,7 +78,12 @@ def required(
     problem: SuppressionProblem, protection: Protection, alone: Any = None
 ) -> Requirements:
     return requirements(
-        problem.counts, problem.primary, protection, frozen=problem.frozen, alone=alone
+        problem.counts,
+        problem.primary,
+        protection,
+        frozen=problem.frozen,
+        alone=alone,
+        least=problem.least,
     )
 
 

@@ -50,6 +50,12 @@ protections = st.builds(
     width=st.integers(0, 5),
     insiders=st.just(False),
 )
+#: Empty cells may be closed; are shown; are shown, and tell that closed ones are not empty.
+ZEROS: tuple[dict[str, Any], ...] = (
+    {"zeros_open": False},
+    {"zeros_open": True},
+    {"zeros_open": True, "zeros_tell": True},
+)
 
 
 def cost_of(problem: SuppressionProblem, closed: Mask) -> int:
@@ -120,14 +126,14 @@ def test_the_example_of_the_literature(engine: Callable[..., Answer]) -> None:
 
 
 @settings(max_examples=25, deadline=None)
-@given(small_tables, protections, st.booleans(), st.integers(1, 4))
+@given(small_tables, protections, st.sampled_from(ZEROS), st.integers(1, 4))
 def test_intervals_are_as_wide_as_required(
-    rows: list[list[int]], protection: Protection, zeros_open: bool, minimum: int
+    rows: list[list[int]], protection: Protection, zeros: dict[str, Any], minimum: int
 ) -> None:
     """By a linear program of the test's own; and the cheapest costs no more than the modular."""
     linked = linked_of(rows)
     primary = (linked.counts > 0) & (linked.counts < minimum)
-    problem = problem_of(linked, primary, zeros_open=zeros_open)
+    problem = problem_of(linked, primary, **zeros)
     asked = required(problem, protection)
     costs = []
     for engine in ENGINES:
@@ -148,14 +154,14 @@ def test_intervals_are_as_wide_as_required(
         lambda rows: any(any(row) for row in rows)
     ),
     protections,
-    st.booleans(),
+    st.sampled_from(ZEROS),
 )
 def test_the_optimum_is_that_of_all_patterns(
-    rows: list[list[int]], protection: Protection, zeros_open: bool
+    rows: list[list[int]], protection: Protection, zeros: dict[str, Any]
 ) -> None:
     linked = linked_of(rows, "area@district", "married")
     primary = (linked.counts > 0) & (linked.counts < 2)
-    problem = problem_of(linked, primary, zeros_open=zeros_open)
+    problem = problem_of(linked, primary, **zeros)
     best = brute_force(linked, problem, protection)
     answer = answers(cheapest_pattern, linked, problem, protection)
     assert isinstance(answer, Answer), answer

@@ -56,6 +56,7 @@ def with_combinations(
         forced=np.append(problem.forced, none),
         frozen=np.append(problem.frozen, none),
         cost=np.append(problem.cost, nothing),
+        least=np.append(problem.least, nothing),
         equations=equations,
     )
     return wider, replace(

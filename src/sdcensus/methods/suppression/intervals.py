@@ -27,15 +27,16 @@ class Protection:
     """What an office asks of the intervals of its primary cells.
 
     Attributes:
-        minimum: Smaller counts are small. Where no distance is said, 0 and the minimum have to be
-            possible for a small count, and so far away for any other.
+        minimum: Smaller counts are small. Where no distance is said, the least that everybody
+            knows (0, or 1 where empty cells are shown) and the minimum have to be possible for a
+            small count, and so far away for any other.
         lower, upper: Values so far below and above the true count have to be possible; below it
-            no farther than to what everybody knows (0 at least).
+            no farther than to the least that everybody knows.
         percent: The same both ways as a share of the count, where that is farther.
         width: The smallest and the largest possible value have to be so far apart, for primary
             cells and for those that were closed before.
         known_within: Everybody knows each closed cell to so many percent beforehand; nothing but
-            that it is not below 0 if ``None``.
+            the least that it can be if ``None``.
         insiders: Whether that has to hold for those as well who are alone in a closed cell and
             know it.
     """
@@ -100,6 +101,7 @@ def requirements(
     *,
     frozen: Mask | None = None,
     alone: Int64 | None = None,
+    least: Int64 | None = None,
 ) -> Requirements:
     """What is asked for primary cells, and for cells that were closed before.
 
@@ -112,12 +114,14 @@ def requirements(
         protection: What the office asks.
         frozen: The cells that were closed before.
         alone: Who is alone in each cell (``lone_persons``); nobody if ``None``.
+        least: What everybody knows each cell to be at least; 0 if ``None``.
     """
     asked = Protection() if protection is None else protection
-    least, most = np.zeros_like(counts), np.full(counts.shape, FREE, dtype=np.int64)
+    least = np.zeros_like(counts) if least is None else least
+    most = np.full(counts.shape, FREE, dtype=np.int64)
     if asked.known_within is not None:
         known = asked.known_within
-        least = np.maximum(-(-counts * (_HUNDRED - known) // _HUNDRED), 0)
+        least = np.maximum(-(-counts * (_HUNDRED - known) // _HUNDRED), least)
         most = counts * (_HUNDRED + known) // _HUNDRED
     closed = primary if frozen is None else primary | frozen
     down, up = _distances(counts, asked)

@@ -26,7 +26,11 @@ from sdcensus.methods.suppression.interval_settings import (
 from sdcensus.methods.suppression.intervals import Protection
 from sdcensus.methods.suppression.modular import modular_pattern
 from sdcensus.methods.suppression.optimal import cheapest_pattern
-from sdcensus.methods.suppression.problem import Pattern, SuppressionProblem
+from sdcensus.methods.suppression.problem import (
+    Pattern,
+    SuppressionProblem,
+    least_with_parts,
+)
 from sdcensus.methods.suppression.protected import (
     IntervalEngine,
     IntervalTask,
@@ -408,7 +412,8 @@ class Suppression(LinkedMethod):
         it is known which of the closed ones are empty.
         """
         told = linked.tables.published & (self.zeros is Zeros.SHOW)
-        return np.asarray(told & (linked.counts > 0), dtype=np.int64)
+        filled = np.asarray(told & (linked.counts > 0), dtype=np.int64)
+        return least_with_parts(linked.tables.equations, filled)
 
     def _order(self, linked: LinkedCubes, earlier: CellsElsewhere) -> Int64:
         """The cells that are shown, those first that are to be kept open first."""

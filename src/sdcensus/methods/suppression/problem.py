@@ -60,6 +60,29 @@ class SuppressionProblem(Confidential):
         return int(self.counts.size)
 
 
+def least_with_parts(equations: SparseMatrix, least: Int64) -> Int64:
+    """What cells are known to be at least, if a total is at least what its parts are together.
+
+    Args:
+        equations: What adds up: parts +1, totals -1.
+        least: What is known of each cell by itself.
+    """
+    total = np.full(equations.shape[0], -1, dtype=np.int64)
+    negative = equations.values < 0
+    total[equations.rows[negative]] = equations.columns[negative]
+    part = (equations.values > 0) & (total[equations.rows] >= 0)
+    rows, cells = equations.rows[part], equations.columns[part]
+    known = least
+    while True:
+        together = np.zeros(equations.shape[0], dtype=np.int64)
+        np.add.at(together, rows, known[cells])
+        higher = known.copy()
+        np.maximum.at(higher, total[total >= 0], together[total >= 0])
+        if (higher == known).all():
+            return known
+        known = higher
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Pattern(Confidential):
     """What an engine answers: which cells are closed, primary and frozen ones among them.

@@ -14,7 +14,6 @@ from sdcensus.methods.suppression.combinations import (
     say_more_than_sums,
     with_combinations,
 )
-from sdcensus.methods.suppression.elimination import MOST_AUDITED
 from sdcensus.methods.suppression.intervals import (
     Protection,
     Requirements,
@@ -24,6 +23,7 @@ from sdcensus.methods.suppression.intervals import (
 from sdcensus.methods.suppression.modular import Answer
 from sdcensus.methods.suppression.problem import Pattern, SuppressionProblem
 from sdcensus.methods.suppression.search.reasons import listed
+from sdcensus.methods.suppression.widening import MOST_AUDITED
 from sdcensus.model.linked.cubes import LinkedCubes
 from sdcensus.model.linked.tables import LinkedTables
 from sdcensus.model.progress import Progress, no_progress
@@ -71,7 +71,12 @@ def protected_pattern(
     problem = _with_known_cells(problem, task)
     alone = lone_persons(linked) if task.protection.insiders else None
     asked = requirements(
-        problem.counts, problem.primary, task.protection, frozen=problem.frozen, alone=alone
+        problem.counts,
+        problem.primary,
+        task.protection,
+        frozen=problem.frozen,
+        alone=alone,
+        least=problem.least,
     )
     remarks = []
     whole, wanted = problem, asked
