@@ -20,6 +20,7 @@ from sdcensus.model.linked.products import Closing, ProductTable
 from sdcensus.model.published.table import Mark, Table
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.protect.linked import count_linked
+from sdcensus.solvers.audit.audit import audit_cells
 from sdcensus.solvers.audit.linked import audit_linked
 from sdcensus.testing.island import island
 from tests.methods.suppression.tables import EXAMPLE, cube_of
@@ -53,7 +54,6 @@ def test_the_example_of_the_literature_by_the_method() -> None:
 TWO = {"minimum": 2, "singles": "none"}
 #: Something said, and what it is compared with: the engine alone, if nothing stands there.
 SETTINGS: list[tuple[dict[str, Any], dict[str, Any]]] = [
-    ({"lower_protection": 2, "minimum": 9}, {"minimum": 9}),
     ({"upper_protection": 12}, {}),
     ({"percent_protection": 900}, {}),
     ({"known_within": 100, **TWO}, TWO),
@@ -73,8 +73,16 @@ def test_every_setting_changes_what_is_closed(
     assert (with_it != flags_by(secondary=engine, work=3, **beside)).any()
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_lower_protection_changes_what_is_closed(engine: str) -> None:
+    cube = island(90, seed=0).tabulate("area", "married", "age@class").held_for("a test")
+    said = {"secondary": engine, "minimum": 9, "work": 3}
+    assert (flags_by(cube, lower_protection=2, **said) != flags_by(cube, **said)).any()
+
+
 def test_no_setting_is_without_a_test() -> None:
-    tested = {name for said, _ in SETTINGS for name in said} | {"work", "seconds", "gap"}
+    tested = {name for said, _ in SETTINGS for name in said}
+    tested |= {"lower_protection", "work", "seconds", "gap"}
     assert {parameter.name for parameter in INTERVAL_PARAMETERS} <= tested
 
 
@@ -220,10 +228,9 @@ def test_empty_cells_are_closed_for_others_where_that_is_asked_for(engine: str) 
 
 
 def test_an_audit_that_says_otherwise_stops_everything(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = protection.audit_cells
 
     def narrower(*given: Any, **said: Any) -> Any:
-        return real(*given, **{**said, "upper": np.minimum(said["upper"], said["solution"])})
+        return audit_cells(*given, **{**said, "upper": np.minimum(said["upper"], said["solution"])})
 
     monkeypatch.setattr(protection, "audit_cells", narrower)
     with pytest.raises(SpecError, match="Nothing is published"):

@@ -13,7 +13,8 @@ from sdcensus.errors import SpecError
 from sdcensus.methods.notes import notes_for
 from sdcensus.methods.suppression.elimination import rows_of
 from sdcensus.methods.suppression.interval_settings import INTERVAL_PARAMETERS
-from sdcensus.methods.suppression.method import Engine, Suppression
+from sdcensus.methods.suppression.method import Suppression
+from sdcensus.methods.suppression.settings import Engine
 from sdcensus.model.cube.cube import Accumulators, Cube
 from sdcensus.model.linked.cubes import LinkedCubes
 from sdcensus.model.linked.elsewhere import CellsElsewhere

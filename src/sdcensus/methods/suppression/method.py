@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import KW_ONLY, dataclass, fields, replace
-from enum import StrEnum
+from dataclasses import KW_ONLY, dataclass, fields
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
@@ -18,11 +17,7 @@ from sdcensus.methods.linked import LinkedMethod, LinkedOutcome
 from sdcensus.methods.method import MethodKind, member
 from sdcensus.methods.suppression.earlier import Contradictions, kept
 from sdcensus.methods.suppression.elimination import eliminate
-from sdcensus.methods.suppression.interval_settings import (
-    DEFAULT_WORK,
-    INTERVAL_PARAMETERS,
-    check_engine,
-)
+from sdcensus.methods.suppression.interval_settings import DEFAULT_WORK, check_engine
 from sdcensus.methods.suppression.intervals import Protection
 from sdcensus.methods.suppression.modular import modular_pattern
 from sdcensus.methods.suppression.optimal import cheapest_pattern
@@ -47,10 +42,17 @@ from sdcensus.methods.suppression.rules import (
     small_areas,
     with_empty_sums,
 )
+from sdcensus.methods.suppression.settings import (
+    PARAMETERS,
+    Engine,
+    Order,
+    SinglesRule,
+    Zeros,
+)
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.linked.cubes import LinkedCubes
 from sdcensus.model.linked.elsewhere import NOTHING_ELSEWHERE, CellsElsewhere
-from sdcensus.model.method.parameter import AREA, Asked, Parameter, ValueKind
+from sdcensus.model.method.parameter import Asked, Parameter
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.protected import Audit
@@ -61,38 +63,6 @@ from sdcensus.solvers.solve import Solver
 
 Int64 = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
-
-
-class Engine(StrEnum):
-    """How the cells are chosen that are closed besides the primary ones."""
-
-    ELIMINATION = "elimination"
-    OPTIMAL = "optimal"
-    MODULAR = "modular"
-
-
-class Zeros(StrEnum):
-    """What becomes of empty cells: shown, primary like small ones, or closed where that helps."""
-
-    SHOW = "show"
-    PROTECT = "protect"
-    CANDIDATES = "candidates"
-
-
-class SinglesRule(StrEnum):
-    """What is done for those who are alone in a closed cell; see ``Singles``."""
-
-    NONE = "none"
-    ALONE = "alone"
-    ANY_SUM = "any-sum"
-
-
-class Order(StrEnum):
-    """Which cells are kept open first: large ones, or sums of many cells."""
-
-    LARGE = "large-first"
-    TOTALS = "totals-first"
-    ZEROS = "zeros-first"
 
 
 _SINGLES = {
@@ -169,86 +139,7 @@ class Suppression(LinkedMethod):
     summary: ClassVar[str] = (
         "Small cells are not shown, nor others from which they could be computed."
     )
-    takes: ClassVar[tuple[Parameter, ...]] = (
-        Parameter(
-            "minimum", ValueKind.WHOLE, "The smallest count that is shown.", least=1, default=3
-        ),
-        Parameter(
-            "zeros",
-            ValueKind.WORD,
-            "What becomes of empty cells.",
-            words=tuple(Zeros),
-            called="treatment of zeros",
-            default=Zeros.SHOW,
-        ),
-        Parameter(
-            "group",
-            ValueKind.WHOLE,
-            "Close also what tells of a whole group, or of all but N of it, in which cell it is.",
-            least=0,
-        ),
-        Parameter(
-            "group_axes",
-            ValueKind.VARIABLES,
-            "The variables that a group must not be known for.",
-            needs=("group",),
-        ),
-        Parameter(
-            "households", ValueKind.YES, "Close cells of persons who all live in one household."
-        ),
-        Parameter(
-            "population",
-            ValueKind.WHOLE,
-            "Areas with fewer units show no cell that holds somebody.",
-            least=1,
-        ),
-        replace(AREA, needs=("population",)),
-        Parameter(
-            "secondary",
-            ValueKind.WORD,
-            "How the other cells are chosen that are closed.",
-            words=tuple(Engine),
-            called="engine of suppression",
-            default=Engine.ELIMINATION,
-        ),
-        Parameter(
-            "singles",
-            ValueKind.WORD,
-            "What is done against those who are alone in a closed cell.",
-            words=tuple(SinglesRule),
-            called="rule for singles",
-            default=SinglesRule.ALONE,
-        ),
-        Parameter(
-            "order",
-            ValueKind.WORD,
-            "Which cells are kept open first.",
-            words=tuple(Order),
-            called="order of cells",
-            default=Order.LARGE,
-        ),
-        Parameter(
-            "width",
-            ValueKind.WHOLE,
-            "How far apart the possible values of a cell have to be; 0 for no audit.",
-            least=0,
-            default=1,
-        ),
-        *INTERVAL_PARAMETERS,
-        Parameter(
-            "earlier_release",
-            ValueKind.RELEASE,
-            "An earlier release, to whose open and closed cells it keeps.",
-        ),
-        Parameter(
-            "contradictions",
-            ValueKind.WORD,
-            "What is done where an earlier release showed what may not be shown now.",
-            words=tuple(Contradictions),
-            called="way with contradictions",
-            default=Contradictions.REFUSE,
-        ),
-    )
+    takes: ClassVar[tuple[Parameter, ...]] = PARAMETERS
     shows_truth: ClassVar[bool] = True
 
     @classmethod
