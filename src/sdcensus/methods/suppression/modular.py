@@ -46,10 +46,13 @@ class Answer(Confidential):
 
     Attributes:
         closed: The cells that are closed, primary and frozen ones among them.
+        lower: How far below its count each cell can be: as asked, or as far as it can be with
+            everything closed, where everybody knows more.
         report: What they cost, and how near that is to the least.
     """
 
     closed: Mask
+    lower: Int64
     report: SolutionReport
 
     def __repr__(self) -> str:
@@ -84,7 +87,7 @@ def modular_pattern(
         return no_targets(task, problem)
     effort = Effort(limits)
     closing = first_pattern(task, tables, problem, effort, progress)
-    stopped = False
+    task, stopped = closing.task, False
     try:
         make_cheaper(closing, progress)
     except KeyboardInterrupt:
@@ -108,6 +111,9 @@ def first_pattern(
 ) -> Closing:
     """A pattern that protects every target, the coarsest first.
 
+    A target that cannot go down as far as is asked, with everything closed, goes as far as it can:
+    whoever sees the empty cells knows the rest. Its task is then another one, that of the result.
+
     Raises:
         SpecError: A target cannot be protected, whatever is closed.
     """
@@ -120,12 +126,33 @@ def first_pattern(
     closing = Closing(task, leeways, effort)
     targets = _downwards(task, tables)
     for done, target in enumerate(targets):
-        try:
-            closing.protect([target])
-        except Unprotected as failure:
-            raise _reason(task, tables, problem, failure.ask, effort) from None
+        while True:
+            try:
+                closing.protect([target])
+                break
+            except Unprotected as failure:
+                less = _as_low_as_it_goes(closing.task, tables, problem, failure.ask, effort)
+                if less is None:
+                    raise _reason(task, tables, problem, failure.ask, effort) from None
+                closing = closing.asking_for(less)
         progress("closing cells", (done + 1) / len(targets))
     return closing
+
+
+def _as_low_as_it_goes(
+    task: Task, tables: LinkedTables, problem: SuppressionProblem, ask: Ask, effort: Effort
+) -> Task | None:
+    """The same with less asked of a target that cannot be so low; ``None`` if that is no help.
+
+    What earlier releases show is no excuse: these cells are named instead.
+    """
+    cells = np.flatnonzero(task.unit == ask.unit)
+    if ask.up or ask.person >= 0 or _forced_beside(tables, problem, cells):
+        return None
+    leeway = Leeway(task, np.arange(task.size, dtype=np.int64), effort)
+    (goal,) = ask.goals
+    farthest = int(leeway.farthest(goal, np.ones(task.size, dtype=bool))[0] + _NEAR)
+    return task.lowered(ask.unit, farthest) if farthest < ask.down else None
 
 
 def make_cheaper(closing: Closing, progress: Progress) -> None:
@@ -140,7 +167,7 @@ def no_targets(task: Task, problem: SuppressionProblem) -> Answer:
     report = SolutionReport(
         what=WHAT, status=Status.OPTIMAL, objective=float(task.paid), bound=float(task.paid)
     )
-    return Answer(closed, report)
+    return Answer(closed, task.lower_of_cells(), report)
 
 
 def answered(
@@ -163,7 +190,7 @@ def answered(
         repeatable=repeatable,
         remarks=remarks,
     )
-    return Answer(task.cells_closed(closing.closed, problem), report)
+    return Answer(task.cells_closed(closing.closed, problem), task.lower_of_cells(), report)
 
 
 def _downwards(task: Task, tables: LinkedTables) -> list[int]:

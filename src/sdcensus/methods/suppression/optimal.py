@@ -73,7 +73,7 @@ def cheapest_pattern(
         return no_targets(task, problem)
     effort = Effort(limits)
     best = first_pattern(task, tables, problem, effort, progress)
-    stopped = False
+    task, stopped = best.task, False
     leeway = Leeway(task, np.arange(task.size, dtype=np.int64), effort)
     master = Master(
         task,

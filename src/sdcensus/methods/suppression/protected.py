@@ -90,6 +90,7 @@ def protected_pattern(
                 " looked at."
             )
     answer = task.engine(tables, _with_empty_parts(whole), wanted, progress)
+    wanted = replace(wanted, lower=np.minimum(wanted.lower, answer.lower))
     remarks.append(_audited(tables, whole, wanted, answer.closed, progress))
     closed = answer.closed[: tables.size] & problem.shown
     secondary = int((closed & ~problem.primary & ~problem.frozen).sum())

@@ -74,6 +74,7 @@ def audit_linked(
     hidden: npt.NDArray[Any],
     *,
     lower: int | None = 0,
+    least: npt.NDArray[Any] | None = None,
     tolerance: int = 0,
     atoms: bool = False,
     integer: bool = False,
@@ -88,6 +89,7 @@ def audit_linked(
         values: A value for each cell.
         hidden: A mask of the cells that are withheld.
         lower: The least that any cell can be.
+        least: What is known of each cell from below, besides that.
         tolerance: By how much equations may fail.
         atoms: Whether combinations of all codes count as further cells, at least 0 each.
         integer: Whether bounds are moved to where a table of whole numbers reaches them.
@@ -95,7 +97,7 @@ def audit_linked(
         workers, progress: How many threads work, and who is told.
     """
     system, asked = linked_system(
-        linked, values, hidden, lower=lower, tolerance=tolerance, atoms=atoms
+        linked, values, hidden, lower=lower, least=least, tolerance=tolerance, atoms=atoms
     )
     intervals = audit_system(
         system,

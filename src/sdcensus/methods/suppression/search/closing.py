@@ -48,6 +48,7 @@ class Closing:
     """A pattern that grows until every target is protected, with the changes that prove it.
 
     Attributes:
+        task: What has to be done.
         closed: The units that are closed.
         changes: What proves that targets are protected.
         insiders: What was asked for the sake of insiders that was not there already.
@@ -58,10 +59,10 @@ class Closing:
         "_leeways",
         "_prices",
         "_slopes",
-        "_task",
         "changes",
         "closed",
         "insiders",
+        "task",
     )
 
     def __init__(
@@ -74,7 +75,7 @@ class Closing:
         changes: Changes | None = None,
         discount: Float64 | None = None,
     ) -> None:
-        self._task = task
+        self.task = task
         self._leeways = leeways
         self._effort = effort
         self._slopes = slopes(task.cost)
@@ -86,10 +87,16 @@ class Closing:
                 self.changes.add(change)
         self._prices = self._slopes if discount is None else self._slopes * discount
 
+    def asking_for(self, task: Task) -> Closing:
+        """The same pattern where something else is asked of it."""
+        other = Closing(task, self._leeways, self._effort, closed=self.closed, changes=self.changes)
+        other.insiders.update(self.insiders)
+        return other
+
     @property
     def cost(self) -> int:
         """What the pattern costs besides what is closed from the beginning."""
-        return int(self._task.cost[self.closed].sum())
+        return int(self.task.cost[self.closed].sum())
 
     def protect(self, targets: Iterable[int]) -> None:
         """Close what is missing for some targets.
@@ -114,8 +121,8 @@ class Closing:
             told: Told how much of it is done.
         """
         better = False
-        chosen = np.flatnonzero(self.closed & ~self._task.given)
-        order = chosen[np.argsort(-self._task.cost[chosen], kind="stable")].tolist()
+        chosen = np.flatnonzero(self.closed & ~self.task.given)
+        order = chosen[np.argsort(-self.task.cost[chosen], kind="stable")].tolist()
         for done, unit in enumerate(order):
             if self._effort.over:
                 return False
@@ -126,7 +133,7 @@ class Closing:
 
     def _open(self, unit: int) -> bool:
         """Open a unit if what has to be closed instead costs less."""
-        changes, task = self.changes, self._task
+        changes, task = self.changes, self.task
         closed = self.closed.copy()
         closed[unit] = False
         before = changes.using(unit)
@@ -182,13 +189,13 @@ class Closing:
         return None
 
     def _price(self, change: Change, closed: Mask) -> int:
-        return int(self._task.cost[change.units[~closed[change.units]]].sum())
+        return int(self.task.cost[change.units[~closed[change.units]]].sum())
 
     def _change(self, leeway: Leeway, goal: Goal, closed: Mask, cost: Float64) -> Change | None:
         values = leeway.cheapest(goal, closed, cost)
         if values is None:
             return None
-        change = whole_change(self._task, leeway.units, values)
+        change = whole_change(self.task, leeway.units, values)
         if change is not None:
             return change
         # First among the units that the solution moves and those that are closed anyway.
@@ -197,7 +204,7 @@ class Closing:
         for chosen in (allowed & ((values != 0) | closed[leeway.units]), allowed):
             units = leeway.units[chosen]
             try:
-                change = whole_search(self._task, units, goal, price[chosen], self._effort)
+                change = whole_search(self.task, units, goal, price[chosen], self._effort)
             except Undecided:
                 change = None
             if change is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -120,6 +120,18 @@ class Task(Confidential):
             inside=_inside(problem, asked, unit, alone),
             names=names,
         )
+
+    def lowered(self, unit: int, lower: int) -> Task:
+        """The same with less asked downwards for one unit."""
+        below, inside = self.lower.copy(), self.lower_inside.copy()
+        below[unit] = lower
+        inside[unit] = min(int(inside[unit]), lower)
+        return replace(self, lower=below, lower_inside=inside)
+
+    def lower_of_cells(self) -> Int64:
+        """How far down is asked for each cell; 0 for those that never change."""
+        # A cell without a unit looks up the 0 behind the last one.
+        return np.append(self.lower, 0)[self.unit]
 
     def cells_closed(self, closed: Mask, problem: SuppressionProblem) -> Mask:
         """Which cells are closed when some units are."""
