@@ -26,6 +26,7 @@ from benchmarks import (
     special_uniques,
     study,
     suppression,
+    suppression_intervals,
     suppression_tables,
     swap,
     tabular_adjustment,
@@ -112,6 +113,10 @@ def sections(folder: Path, *, small: bool) -> dict[str, Section]:
         "suppression-tables": (
             "Cell suppression by elimination, by published cells",
             suppression_tables.measure,
+        ),
+        "suppression-intervals": (
+            "Cell suppression with protection intervals",
+            suppression_intervals.measure,
         ),
         "audit": ("Audit of withheld cells", lambda: audit.measure(folder)),
         "tabular-adjustment": ("Controlled tabular adjustment", tabular_adjustment.measure),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from enum import StrEnum
+from importlib.util import find_spec
 
+from sdcensus.errors import MissingExtra
 from sdcensus.model.progress import Progress
 from sdcensus.model.vocabulary import option
 from sdcensus.solvers import cp_sat, highs
@@ -40,6 +42,16 @@ def solve(
     if chosen is Solver.CP_SAT:
         return cp_sat.solve(program, limits=limits, search=search)
     return highs.solve(program, limits=limits)
+
+
+def check_installed(solver: Solver) -> None:
+    """Whether a solver can be used, before anything else is done.
+
+    Raises:
+        MissingExtra: It comes with an extra that is not installed.
+    """
+    if solver is Solver.CP_SAT and find_spec("ortools") is None:
+        raise MissingExtra("optimise", needed_for="The solver 'cp-sat'")
 
 
 def reported(progress: Progress, what: str) -> Search:

@@ -264,6 +264,11 @@ def test_the_variable_of_areas_matters() -> None:
     assert by_rows.spec.hash() != by_columns.spec.hash()
 
 
+def test_a_table_of_which_only_the_total_passes_is_that_one_number() -> None:
+    table = coarse(cube_of([4, 5, 3]), 9)
+    assert table.columns() == {"published": [12]}
+
+
 def test_own_rules_are_taken() -> None:
     cube = cube_of([[5, 6], [7, 9]])
     table = coarse(cube, rules=(lambda counts, area: max(counts.size - 2, 0),))

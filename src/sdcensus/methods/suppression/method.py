@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import KW_ONLY, dataclass, replace
-from enum import StrEnum
+from dataclasses import KW_ONLY, dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -17,10 +17,24 @@ from sdcensus.methods.linked import LinkedMethod, LinkedOutcome
 from sdcensus.methods.method import MethodKind, member
 from sdcensus.methods.suppression.earlier import Contradictions, kept
 from sdcensus.methods.suppression.elimination import eliminate
-from sdcensus.methods.suppression.problem import Pattern, SuppressionProblem
+from sdcensus.methods.suppression.interval_settings import DEFAULT_WORK, check_engine
+from sdcensus.methods.suppression.intervals import Protection
+from sdcensus.methods.suppression.modular import modular_pattern
+from sdcensus.methods.suppression.optimal import cheapest_pattern
+from sdcensus.methods.suppression.problem import (
+    Pattern,
+    SuppressionProblem,
+    least_with_parts,
+)
+from sdcensus.methods.suppression.protected import (
+    IntervalEngine,
+    IntervalTask,
+    protected_pattern,
+)
 from sdcensus.methods.suppression.rules import (
     Rule,
     any_of,
+    check_variables,
     fewer_than,
     group_disclosure,
     one_household,
@@ -28,50 +42,27 @@ from sdcensus.methods.suppression.rules import (
     small_areas,
     with_empty_sums,
 )
+from sdcensus.methods.suppression.settings import (
+    PARAMETERS,
+    Engine,
+    Order,
+    SinglesRule,
+    Zeros,
+)
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.linked.cubes import LinkedCubes
 from sdcensus.model.linked.elsewhere import NOTHING_ELSEWHERE, CellsElsewhere
-from sdcensus.model.method.parameter import AREA, Asked, Parameter, ValueKind
+from sdcensus.model.method.parameter import Asked, Parameter
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.protected import Audit
 from sdcensus.model.published.table import Mark
 from sdcensus.model.sentences import sentence
+from sdcensus.solvers.limits import Limits
+from sdcensus.solvers.solve import Solver
 
 Int64 = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
-
-
-class Engine(StrEnum):
-    """How the cells are chosen that are closed besides the primary ones."""
-
-    ELIMINATION = "elimination"
-    OPTIMAL = "optimal"
-    MODULAR = "modular"
-
-
-class Zeros(StrEnum):
-    """What becomes of empty cells: shown, primary like small ones, or closed where that helps."""
-
-    SHOW = "show"
-    PROTECT = "protect"
-    CANDIDATES = "candidates"
-
-
-class SinglesRule(StrEnum):
-    """What is done for those who are alone in a closed cell; see ``Singles``."""
-
-    NONE = "none"
-    ALONE = "alone"
-    ANY_SUM = "any-sum"
-
-
-class Order(StrEnum):
-    """Which cells are kept open first: large ones, or sums of many cells."""
-
-    LARGE = "large-first"
-    TOTALS = "totals-first"
-    ZEROS = "zeros-first"
 
 
 _SINGLES = {
@@ -104,8 +95,16 @@ class Suppression(LinkedMethod):
         unless: Cells of which this rule holds are never primary.
         secondary: How the cells are chosen that are closed besides the primary ones.
         singles: What is done for those who are alone in a closed cell.
-        order: Which cells are kept open first.
-        width: How far apart the possible values of a primary cell have to be; 0 for no audit.
+        order: Which cells are kept open first; by elimination.
+        width: How far apart the possible values of a primary cell have to be; 0 for no audit by
+            elimination.
+        lower_protection, upper_protection: How far below and above its count a primary cell has to
+            be possible; where nothing is said, a small count has to reach 0 and the minimum, any
+            other as far as the minimum is. For the engines with intervals, as those that follow.
+        percent_protection: The same both ways in percent of the count, where that is farther.
+        known_within: Everybody knows closed cells to so many percent beforehand.
+        work, seconds, gap: When the search for the cheapest pattern ends.
+        solver: Which solver proves that a pattern is the cheapest.
         earlier: What an earlier release shows and closes.
         contradictions: What is done where that does not allow what is needed now.
     """
@@ -124,6 +123,14 @@ class Suppression(LinkedMethod):
     singles: SinglesRule | str = SinglesRule.ALONE
     order: Order | str = Order.LARGE
     width: int = 1
+    lower_protection: int | None = None
+    upper_protection: int | None = None
+    percent_protection: int | None = None
+    known_within: int | None = None
+    work: float | None = None
+    seconds: float | None = None
+    gap: float | None = None
+    solver: Solver | str = Solver.CP_SAT
     earlier: CellsElsewhere = NOTHING_ELSEWHERE
     contradictions: Contradictions | str = Contradictions.REFUSE
 
@@ -132,85 +139,7 @@ class Suppression(LinkedMethod):
     summary: ClassVar[str] = (
         "Small cells are not shown, nor others from which they could be computed."
     )
-    takes: ClassVar[tuple[Parameter, ...]] = (
-        Parameter(
-            "minimum", ValueKind.WHOLE, "The smallest count that is shown.", least=1, default=3
-        ),
-        Parameter(
-            "zeros",
-            ValueKind.WORD,
-            "What becomes of empty cells.",
-            words=tuple(Zeros),
-            called="treatment of zeros",
-            default=Zeros.SHOW,
-        ),
-        Parameter(
-            "group",
-            ValueKind.WHOLE,
-            "Close also what tells of a whole group, or of all but N of it, in which cell it is.",
-            least=0,
-        ),
-        Parameter(
-            "group_axes",
-            ValueKind.VARIABLES,
-            "The variables that a group must not be known for.",
-            needs=("group",),
-        ),
-        Parameter(
-            "households", ValueKind.YES, "Close cells of persons who all live in one household."
-        ),
-        Parameter(
-            "population",
-            ValueKind.WHOLE,
-            "Areas with fewer units show no cell that holds somebody.",
-            least=1,
-        ),
-        replace(AREA, needs=("population",)),
-        Parameter(
-            "secondary",
-            ValueKind.WORD,
-            "How the other cells are chosen that are closed.",
-            words=tuple(Engine),
-            called="engine of suppression",
-            default=Engine.ELIMINATION,
-        ),
-        Parameter(
-            "singles",
-            ValueKind.WORD,
-            "What is done against those who are alone in a closed cell.",
-            words=tuple(SinglesRule),
-            called="rule for singles",
-            default=SinglesRule.ALONE,
-        ),
-        Parameter(
-            "order",
-            ValueKind.WORD,
-            "Which cells are kept open first.",
-            words=tuple(Order),
-            called="order of cells",
-            default=Order.LARGE,
-        ),
-        Parameter(
-            "width",
-            ValueKind.WHOLE,
-            "How far apart the possible values of a cell have to be; 0 for no audit.",
-            least=0,
-            default=1,
-        ),
-        Parameter(
-            "earlier_release",
-            ValueKind.RELEASE,
-            "An earlier release, to whose open and closed cells it keeps.",
-        ),
-        Parameter(
-            "contradictions",
-            ValueKind.WORD,
-            "What is done where an earlier release showed what may not be shown now.",
-            words=tuple(Contradictions),
-            called="way with contradictions",
-            default=Contradictions.REFUSE,
-        ),
-    )
+    takes: ClassVar[tuple[Parameter, ...]] = PARAMETERS
     shows_truth: ClassVar[bool] = True
 
     @classmethod
@@ -233,8 +162,22 @@ class Suppression(LinkedMethod):
             ("singles", SinglesRule, "rule for singles"),
             ("order", Order, "order of cells"),
             ("contradictions", Contradictions, "way with contradictions"),
+            ("solver", Solver, "solver"),
         ):
             object.__setattr__(self, name, member(options, what, getattr(self, name)))
+        for name in ("lower_protection", "upper_protection", "percent_protection", "known_within"):
+            value = getattr(self, name)
+            if value is not None and (type(value) is not int or value < 1):
+                raise SpecError(f"{name} is a whole number, 1 or more.")
+        defaults = {field.name: field.default for field in fields(self)}
+        said = {name: getattr(self, name) for name in defaults}
+        check_engine(
+            str(self.secondary),
+            {name: value for name, value in said.items() if value != defaults[name]},
+        )
+        if self.secondary is not Engine.ELIMINATION:
+            self._protection()
+            self._limits()
 
     def __repr__(self) -> str:
         return f"<Suppression of counts below {self.minimum}, {self.secondary}>"
@@ -265,6 +208,13 @@ class Suppression(LinkedMethod):
             "singles": str(self.singles),
             "order": str(self.order),
             "width": self.width,
+            "lower_protection": self.lower_protection,
+            "upper_protection": self.upper_protection,
+            "percent_protection": self.percent_protection,
+            "known_within": self.known_within,
+            "work": self.work,
+            "gap": self.gap,
+            "solver": str(self.solver) if self.secondary is Engine.OPTIMAL else None,
             "earlier": self.earlier.digest(),
             "contradictions": str(self.contradictions),
         }
@@ -318,6 +268,7 @@ class Suppression(LinkedMethod):
         return LinkedOutcome(
             np.where(closed, 0, problem.counts),
             flags.astype(np.uint8),
+            solution=pattern.report,
             remarks=told,
             reasons=_reasons(problem, closed, by_rule),
         )
@@ -325,6 +276,7 @@ class Suppression(LinkedMethod):
     def problem(self, linked: LinkedCubes) -> tuple[SuppressionProblem, tuple[str, ...]]:
         """What is asked of an engine, and what the office should know of it."""
         tables, counts = linked.tables, linked.counts
+        check_variables(tables.specs, self.group_axes, self.population, self.area)
         primary = with_empty_sums(linked, primary_cells(linked, self.rule()))
         way = Contradictions(self.contradictions)
         asked = kept(tables, self.earlier, primary, way, linked.elsewhere)
@@ -337,10 +289,22 @@ class Suppression(LinkedMethod):
             forced=asked.forced,
             frozen=asked.frozen,
             cost=cost,
+            least=self._least(linked),
             order=order,
             equations=tables.equations,
         )
         return problem, asked.remarks
+
+    def _least(self, linked: LinkedCubes) -> Int64:
+        """What everybody knows each cell to be at least.
+
+        Where empty cells are shown, a closed one holds somebody: three closed cells of which the
+        total is 3 are three ones. Rules that close empty cells say in which lines; on the safe side
+        it is known which of the closed ones are empty.
+        """
+        told = linked.tables.published & (self.zeros is Zeros.SHOW)
+        filled = np.asarray(told & (linked.counts > 0), dtype=np.int64)
+        return least_with_parts(linked.tables.equations, filled)
 
     def _order(self, linked: LinkedCubes, earlier: CellsElsewhere) -> Int64:
         """The cells that are shown, those first that are to be kept open first."""
@@ -356,6 +320,23 @@ class Suppression(LinkedMethod):
         # What was open before stays so if it can.
         order = np.lexsort((*keys, ~before))
         return np.asarray(order[tables.published[order]], dtype=np.int64)
+
+    def _protection(self) -> Protection:
+        """How well closed cells have to be protected."""
+        return Protection(
+            minimum=self.minimum,
+            lower=self.lower_protection,
+            upper=self.upper_protection,
+            percent=self.percent_protection or 0,
+            width=self.width,
+            known_within=self.known_within,
+            insiders=self.singles is not SinglesRule.NONE,
+        )
+
+    def _limits(self) -> Limits:
+        """When a search for the cheapest pattern ends."""
+        work = DEFAULT_WORK if self.work is None else self.work
+        return Limits(work=work, seconds=self.seconds, gap=self.gap or 0.0)
 
     def audit(self, cube: AnyCube) -> Audit:
         """True counts; no key was used."""
@@ -396,17 +377,34 @@ def _by_elimination(
     )
 
 
-def _not_yet(
-    linked: LinkedCubes, problem: SuppressionProblem, method: Suppression, progress: Progress
-) -> Pattern:
-    raise SpecError(
-        f"The engine {str(method.secondary)!r} is not part of this version. Take secondary ="
-        ' "elimination".'
-    )
+def _by_intervals(engine: Callable[[Suppression], IntervalEngine]) -> EngineFunction:
+    """An engine with protection intervals, made for the method that asks."""
+
+    def pattern(
+        linked: LinkedCubes, problem: SuppressionProblem, method: Suppression, progress: Progress
+    ) -> Pattern:
+        before, _ = method.earlier.also(linked.elsewhere).masks(linked.tables)
+        task = IntervalTask(
+            protection=method._protection(),
+            engine=engine(method),
+            zeros_open=method.zeros is not Zeros.CANDIDATES,
+            before=before & linked.tables.published,
+        )
+        return protected_pattern(linked, problem, task, progress)
+
+    return pattern
+
+
+def _optimal(method: Suppression) -> IntervalEngine:
+    return partial(cheapest_pattern, limits=method._limits(), solver=Solver(method.solver))
+
+
+def _modular(method: Suppression) -> IntervalEngine:
+    return partial(modular_pattern, limits=method._limits())
 
 
 _ENGINES: Mapping[Engine, EngineFunction] = {
     Engine.ELIMINATION: _by_elimination,
-    Engine.OPTIMAL: _not_yet,
-    Engine.MODULAR: _not_yet,
+    Engine.OPTIMAL: _by_intervals(_optimal),
+    Engine.MODULAR: _by_intervals(_modular),
 }

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from sdcensus.errors import SpecError
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.constraints import SparseMatrix
+from sdcensus.solvers.report import SolutionReport
 
 Int64 = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -29,6 +30,8 @@ class SuppressionProblem(Confidential):
         forced: Cells that must stay open: they were published before. Never a primary one.
         frozen: Cells that must be closed without being primary: they were closed before.
         cost: What closing a cell costs, from 0; primary and frozen cells cost nothing.
+        least: What everybody knows each cell to be at least: where empty cells are shown, a closed
+            one holds somebody.
         order: The numbers of all cells that are shown, those first that are to be kept open first.
         equations: What adds up to 0 for any data: parts +1, totals -1.
     """
@@ -39,11 +42,12 @@ class SuppressionProblem(Confidential):
     forced: Mask
     frozen: Mask
     cost: Int64
+    least: Int64
     order: Int64
     equations: SparseMatrix
 
     def __post_init__(self) -> None:
-        for array in (self.shown, self.primary, self.forced, self.frozen, self.cost):
+        for array in (self.shown, self.primary, self.forced, self.frozen, self.cost, self.least):
             if array.shape != self.counts.shape:
                 raise SpecError("Suppression needs one value for each distinct cell.")
 
@@ -56,6 +60,29 @@ class SuppressionProblem(Confidential):
         return int(self.counts.size)
 
 
+def least_with_parts(equations: SparseMatrix, least: Int64) -> Int64:
+    """What cells are known to be at least, if a total is at least what its parts are together.
+
+    Args:
+        equations: What adds up: parts +1, totals -1.
+        least: What is known of each cell by itself.
+    """
+    total = np.full(equations.shape[0], -1, dtype=np.int64)
+    negative = equations.values < 0
+    total[equations.rows[negative]] = equations.columns[negative]
+    part = (equations.values > 0) & (total[equations.rows] >= 0)
+    rows, cells = equations.rows[part], equations.columns[part]
+    known = least
+    while True:
+        together = np.zeros(equations.shape[0], dtype=np.int64)
+        np.add.at(together, rows, known[cells])
+        higher = known.copy()
+        np.maximum.at(higher, total[total >= 0], together[total >= 0])
+        if (higher == known).all():
+            return known
+        known = higher
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Pattern(Confidential):
     """What an engine answers: which cells are closed, primary and frozen ones among them.
@@ -66,10 +93,13 @@ class Pattern(Confidential):
         closed: Cells that are not shown.
         statement: How good the answer is, in words for the office; empty where there is nothing
             to say.
+        report: What it costs and how near that is to the least; ``None`` for engines that do not
+            search for the cheapest.
     """
 
     closed: Mask
     statement: str = ""
+    report: SolutionReport | None = None
 
     def __repr__(self) -> str:
         return f"<Pattern of {self.closed.size} cells: confidential>"

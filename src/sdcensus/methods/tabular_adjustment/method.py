@@ -23,6 +23,7 @@ from sdcensus.methods.method import (
 from sdcensus.methods.suppression.rules import (
     Rule,
     any_of,
+    check_variables,
     fewer_than,
     group_disclosure,
     one_household,
@@ -367,6 +368,7 @@ class ControlledTabularAdjustment(LinkedMethod):
         if self.secret is None:  # refused when it was built
             raise SecretError("ControlledTabularAdjustment needs the office secret.")
         tables = linked.tables
+        check_variables(tables.specs, self.group_axes, self.population, self.area)
         sensitive = primary_cells(linked, self.rule())
         settings = self._settings()
         asked = requirements(linked, sensitive, self._impossible(tables), settings)

@@ -1,0 +1,70 @@
+"""What several tables tell together beyond their sums: combinations of codes as further cells.
+
+Tables of A by B, of A by C and of B by C share margins, and as sums of cells they say no more about
+each other. But all three count the same people: every combination of A, B and C is a count of its
+own, from 0, that nobody sees. A pattern that is safe with these cells is safe against whoever knows
+that; one that is safe by sums alone may not be.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from sdcensus.methods.suppression.intervals import Requirements
+from sdcensus.methods.suppression.problem import SuppressionProblem
+from sdcensus.model.linked.cubes import LinkedCubes
+from sdcensus.solvers.audit.atoms import atoms_of, equations_with_atoms
+from sdcensus.solvers.audit.system import FREE
+
+#: Combinations and cells that are looked at together, at most.
+MOST_TOGETHER = 2_000
+
+
+def say_more_than_sums(linked: LinkedCubes) -> bool:
+    """Whether tables can say more about each other than their sums do.
+
+    A single table does not, nor do two of the same people: whatever fits both by its sums is two
+    tables of some people.
+    """
+    specs = linked.tables.specs
+    conditions = {spec.universe.everything for spec in specs}
+    return len(specs) > 2 or (len(specs) > 1 and conditions != {True})
+
+
+def few_enough(linked: LinkedCubes) -> bool:
+    """Whether all combinations can be looked at."""
+    return atoms_of(linked.tables) + linked.tables.size <= MOST_TOGETHER
+
+
+def with_combinations(
+    linked: LinkedCubes, problem: SuppressionProblem, asked: Requirements
+) -> tuple[SuppressionProblem, Requirements]:
+    """The same with a cell for each combination of codes, behind the others; nobody sees them."""
+    equations = equations_with_atoms(linked.tables)
+    more = equations.shape[1] - problem.size
+    atoms = linked.atoms
+    counts = np.zeros(more, dtype=np.int64)
+    counts[atoms.numbers.astype(np.int64)] = atoms.counts
+    none, nothing = np.zeros(more, dtype=bool), np.zeros(more, dtype=np.int64)
+    wider = replace(
+        problem,
+        counts=np.append(problem.counts, counts),
+        shown=np.append(problem.shown, none),
+        primary=np.append(problem.primary, none),
+        forced=np.append(problem.forced, none),
+        frozen=np.append(problem.frozen, none),
+        cost=np.append(problem.cost, nothing),
+        least=np.append(problem.least, nothing),
+        equations=equations,
+    )
+    return wider, replace(
+        asked,
+        lower=np.append(asked.lower, nothing),
+        upper=np.append(asked.upper, nothing),
+        width=np.append(asked.width, nothing),
+        least=np.append(asked.least, nothing),
+        most=np.append(asked.most, np.full(more, FREE, dtype=np.int64)),
+        alone=np.append(asked.alone, np.full(more, -1, dtype=np.int64)),
+    )

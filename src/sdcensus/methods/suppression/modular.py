@@ -1,0 +1,216 @@
+"""A pattern for large tables: down the hierarchy, module by module, each change proven at once.
+
+The coarsest cells are protected first. For each one a module is looked at, few codes of every axis
+with all their sums up to the totals, and within it the cheapest change is closed that makes the
+cell go as far as is required. A change keeps every sum of all tables, so what protects a cell in
+its module protects it in all of them: nothing is gone back to, and the result passes an audit.
+Where a module has no such change it grows, at last to everything. Afterwards cells are opened again
+for which others can stand in.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sdcensus.errors import SpecError
+from sdcensus.methods.suppression.intervals import Requirements
+from sdcensus.methods.suppression.problem import SuppressionProblem
+from sdcensus.methods.suppression.search.closing import Closing, Leeways, Unprotected
+from sdcensus.methods.suppression.search.effort import Effort
+from sdcensus.methods.suppression.search.leeway import Ask, Leeway
+from sdcensus.methods.suppression.search.neighbourhoods import SMALL, Everything, Neighbourhoods
+from sdcensus.methods.suppression.search.reasons import cannot_be_protected
+from sdcensus.methods.suppression.search.task import Task
+from sdcensus.model.confidential import Confidential
+from sdcensus.model.linked.tables import LinkedTables
+from sdcensus.model.progress import Progress, no_progress
+from sdcensus.solvers.audit.system import FREE
+from sdcensus.solvers.limits import NO_LIMITS, Limits
+from sdcensus.solvers.program import Status
+from sdcensus.solvers.report import SolutionReport
+
+Int64 = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+WHAT = "cost of closed cells"
+#: How far from a whole number a way may end to have reached it.
+_NEAR = 1e-5
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Answer(Confidential):
+    """What an engine with intervals answers.
+
+    Attributes:
+        closed: The cells that are closed, primary and frozen ones among them.
+        report: What they cost, and how near that is to the least.
+    """
+
+    closed: Mask
+    report: SolutionReport
+
+    def __repr__(self) -> str:
+        return f"<Answer for {self.closed.size} cells: confidential>"
+
+
+def modular_pattern(
+    tables: LinkedTables,
+    problem: SuppressionProblem,
+    asked: Requirements,
+    progress: Progress = no_progress,
+    *,
+    limits: Limits = NO_LIMITS,
+) -> Answer:
+    """A pattern that protects every target, found down the hierarchy.
+
+    Limits end what is done to make the pattern cheaper, never what makes it safe. An interruption
+    keeps the pattern, once there is one.
+
+    Args:
+        tables: The tables.
+        problem: What has to become of the cells.
+        asked: How well they have to be protected.
+        progress: Told how far it is.
+        limits: When it is cheap enough.
+
+    Raises:
+        SpecError: A cell cannot be protected, whatever is closed.
+    """
+    task = Task.of(problem, asked, tables.name)
+    if not task.targets.size:
+        return no_targets(task, problem)
+    effort = Effort(limits)
+    closing = first_pattern(task, tables, problem, effort, progress)
+    stopped = False
+    try:
+        make_cheaper(closing, progress)
+    except KeyboardInterrupt:
+        stopped = True
+    return answered(
+        task,
+        problem,
+        closing,
+        status=Status.STOPPED if stopped else Status.LIMIT,
+        bound=float(task.paid) if not closing.cost else float("-inf"),
+        repeatable=not (stopped or effort.by_clock),
+    )
+
+
+def first_pattern(
+    task: Task,
+    tables: LinkedTables,
+    problem: SuppressionProblem,
+    effort: Effort,
+    progress: Progress,
+) -> Closing:
+    """A pattern that protects every target, the coarsest first.
+
+    Raises:
+        SpecError: A target cannot be protected, whatever is closed.
+    """
+    leeways: Leeways
+    # Combinations of codes behind the cells of the tables have no place in these.
+    if task.size <= SMALL or problem.size > tables.size:
+        leeways = Everything(Leeway(task, np.arange(task.size, dtype=np.int64), effort))
+    else:
+        leeways = Neighbourhoods(task, tables, effort)
+    closing = Closing(task, leeways, effort)
+    targets = _downwards(task, tables)
+    for done, target in enumerate(targets):
+        try:
+            closing.protect([target])
+        except Unprotected as failure:
+            raise _reason(task, tables, problem, failure.ask, effort) from None
+        progress("closing cells", (done + 1) / len(targets))
+    return closing
+
+
+def make_cheaper(closing: Closing, progress: Progress) -> None:
+    """Open cells that others can stand in for, until there are none or it is time to end."""
+    while closing.improve(lambda done: progress("opening cells again", done)):
+        pass
+
+
+def no_targets(task: Task, problem: SuppressionProblem) -> Answer:
+    """Where nothing has to be protected, nothing is closed but what has to be."""
+    closed = task.cells_closed(task.given, problem)
+    report = SolutionReport(
+        what=WHAT, status=Status.OPTIMAL, objective=float(task.paid), bound=float(task.paid)
+    )
+    return Answer(closed, report)
+
+
+def answered(
+    task: Task,
+    problem: SuppressionProblem,
+    closing: Closing,
+    *,
+    status: Status,
+    bound: float,
+    repeatable: bool,
+    remarks: tuple[str, ...] = (),
+) -> Answer:
+    """A pattern of units as one of cells, with what is known of its cost."""
+    cost = float(task.paid + closing.cost)
+    report = SolutionReport(
+        what=WHAT,
+        status=Status.OPTIMAL if bound >= cost else status,
+        objective=cost,
+        bound=bound,
+        repeatable=repeatable,
+        remarks=remarks,
+    )
+    return Answer(task.cells_closed(closing.closed, problem), report)
+
+
+def _downwards(task: Task, tables: LinkedTables) -> list[int]:
+    """The targets, those that are the sum of most cells first."""
+    depth = np.zeros(task.size, dtype=np.int64)
+    inside = np.flatnonzero(task.unit[: tables.size] >= 0)
+    np.maximum.at(depth, task.unit[inside], tables.depth()[inside])
+    targets = task.targets
+    needed = np.maximum(task.upper, task.lower)[targets]
+    order = np.lexsort((targets, -needed, -depth[targets]))
+    return [int(target) for target in targets[order]]
+
+
+def _reason(
+    task: Task, tables: LinkedTables, problem: SuppressionProblem, ask: Ask, effort: Effort
+) -> SpecError:
+    """Why a target cannot be protected: how far it goes at most, and what stands in the way."""
+    everything = np.ones(task.size, dtype=bool)
+    leeway = Leeway(task, np.arange(task.size, dtype=np.int64), effort)
+    ways = [leeway.farthest(goal, everything)[0] for goal in ask.goals]
+    cells = np.flatnonzero(task.unit == ask.unit)
+    wanted = cells[(problem.primary | problem.frozen)[cells]]
+    count = int(problem.counts[wanted[0]])
+    sign = {1: "up", -1: "down"}
+    asked = " and ".join(
+        f"{sign[goal.sign]} to {max(count + goal.sign * goal.amount, 0):,}" for goal in ask.goals
+    )
+    both = len(ways) > 1
+    text = f"a width of {ask.needed:,}" if both else asked
+    own = np.flatnonzero((task.unit >= 0) & (task.alone[task.unit] == ask.person))
+    return cannot_be_protected(
+        int(wanted[0]),
+        text,
+        at_most=int(sum(ways) + _NEAR),
+        enough=sum(ways) >= ask.needed - _NEAR,
+        forced=_forced_beside(tables, problem, wanted),
+        known=bool((task.above < FREE).any()),
+        person=int(own[0]) if ask.person >= 0 and own.size else -1,
+        names=task.names,
+    )
+
+
+def _forced_beside(tables: LinkedTables, problem: SuppressionProblem, cells: Int64) -> list[int]:
+    """Cells of earlier releases that must stay open, in a sum with some cells if there are any."""
+    forced = problem.forced & (problem.counts > 0) & problem.shown
+    matrix = problem.equations
+    rows = np.unique(matrix.rows[np.isin(matrix.columns, cells)])
+    beside = np.unique(matrix.columns[np.isin(matrix.rows, rows)])
+    near = beside[forced[beside]]
+    return [int(cell) for cell in (near if near.size else np.flatnonzero(forced))]
