@@ -49,7 +49,7 @@ METHODS: tuple[PreTabularMethod, ...] = (
     Microaggregation(variables=("risk",)),
     Microaggregation(variables=("risk",), grouping="each", value="median"),
     RankSwap(variables=("risk",)),
-    Safe(variables=("sex", "age", "faith"), work=1, exact=20),
+    Safe(variables=("sex", "age", "faith"), moves=1, exact=20),
     RoundedRecords(tables=("ed,sex", "age,faith"), base=4),
 )
 

@@ -55,7 +55,7 @@ IMPUTED: dict[str, Any] = {"blank": ["faith"], "match": ["sex", "age"], "rate": 
 WEIGHED: dict[str, Any] = {"one_in": 4, "level": "total", "small_strata": "accept"}
 CHANGED: dict[str, Any] = {"variables": ["faith"], "stay": ["0.6"]}
 AMOUNTS: dict[str, Any] = {"variables": ["risk"]}
-SAFE: dict[str, Any] = {"variables": ["sex", "age", "faith", "ed@district"], "work": 3, "exact": 0}
+SAFE: dict[str, Any] = {"variables": ["sex", "age", "faith", "ed@district"], "moves": 3, "exact": 0}
 MOVED: dict[str, Any] = {"move": ["ed=0.3"]}
 LISTED: dict[str, Any] = {"tables": ["ed,sex", "age,faith"], "base": 4}
 
@@ -109,12 +109,12 @@ CASES: dict[str, dict[str, tuple[dict[str, Any], Any]]] = {
     "geographic-pram": {"move": (MOVED, ["ed=0.4"]), "ratio_limit": (MOVED, 1000)},
     "safe": {
         "variables": (SAFE, ["sex", "age", "ed@district"]),
-        "control": (SAFE, ["sex,age=3", "faith"]),
+        "control_table": (SAFE, ["sex,age=3", "faith"]),
         "minimum": (SAFE, 5),
-        "keep": (SAFE, ["sex"]),
-        "work": (SAFE, 1),
+        "unchanged": (SAFE, ["sex"]),
+        "moves": (SAFE, 1),
         "restarts": (SAFE, 2),
-        "exact": (SAFE | {"work": 1}, 30),
+        "exact": (SAFE | {"moves": 1}, 30),
     },
     "random-swap": {
         "rate": (RANDOM, 0.1),

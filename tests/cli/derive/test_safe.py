@@ -13,7 +13,7 @@ from sdcensus.session.census.census import open_store
 from tests.cli.conftest import Run
 from tests.hamlet import Hamlet, write_hamlet
 
-ASKED = ("--variables", "ed@parish,sex,age@ten_year,married", "--work", "2")
+ASKED = ("--variables", "ed@parish,sex,age@ten_year,married", "--moves", "2")
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,7 @@ def test_a_store_is_made_with_what_the_office_should_know(
     run: Run, office: Hamlet, tmp_path: Path
 ) -> None:
     out = tmp_path / "safe.store"
-    control = ("--control", "sex,age@ten_year", "--control", "ed@parish,sex=3")
+    control = ("--control-table", "sex,age@ten_year", "--control-table", "ed@parish,sex=3")
     shown = run("safe", office.store, *ASKED, *control, "--out", out)
     assert shown.code == 0, shown.err
     assert "Largest deviation" in shown.out
@@ -84,7 +84,7 @@ def test_groups_that_are_too_small_are_named(run: Run, office: Hamlet, tmp_path:
 def test_what_is_wrong_is_told(run: Run, office: Hamlet, tmp_path: Path) -> None:
     for words, told in (
         (("--variables", "sexx"), "Did you mean 'sex'"),
-        (("--variables", "sex", "--control", "sex,age"), "'age' is not listed"),
+        (("--variables", "sex", "--control-table", "sex,age"), "'age' is not listed"),
         (("--variables", "sex", "--minimum", "1"), "from 2 to 100"),
         (("--variables", "sex", "--rate", "0.1"), "--rate"),
         ((), "--variables"),

@@ -278,6 +278,8 @@ def test_own_rules_are_taken() -> None:
 def test_a_table_of_which_nothing_passes_is_refused() -> None:
     with pytest.raises(Refused, match="not even its total"):
         coarse(cube_of([[1, 0], [0, 0]]))
+    with pytest.raises(Refused, match="not even one that shows the others alone"):
+        coarse(cube_of([[9, 1], [9, 9]]), 11, only=["v0"])
     with pytest.raises(SpecError, match="no axis"):
         coarse(cube_of([[1, 0], [0, 0]]), only=["age"])
 

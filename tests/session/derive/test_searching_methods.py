@@ -16,7 +16,7 @@ from sdcensus.store.writer import StoreWriter, writing
 from sdcensus.testing.island import SECRET
 from tests.microdata.pram.town import town
 
-SAID = {"variables": ["ed@region", "sex", "married", "age"], "work": 2, "exact": 0}
+SAID = {"variables": ["ed@region", "sex", "married", "age"], "moves": 2, "exact": 0}
 
 
 @pytest.fixture(scope="module")

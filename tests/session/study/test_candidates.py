@@ -304,7 +304,7 @@ def test_a_name_of_two_methods_is_told_apart_by_what_is_said(
 
 
 def test_safe_stands_beside_cell_keys_and_before_them(census: Census) -> None:
-    safe = "safe variables=area@district,sex,age control=sex,age=2;age work=1 exact=0"
+    safe = "safe variables=area@district,sex,age control_table=sex,age=2;age moves=1 exact=0"
     study = studied(census, safe, "cell-key", f"{safe} | cell-key")
     alone, keyed, both = study.tables[-1].results
     trial = step_from_text(census.store, safe, secret=SECRET).trial()

@@ -51,7 +51,7 @@ CHANGES = {
     "drop-records": "where='age >= 80'",
     "microaggregation": "variables=income",
     "rank-swap": "variables=income ranks=0.2",
-    "safe": "variables=ed@parish,sex,religion@faith work=2 exact=0",
+    "safe": "variables=ed@parish,sex,religion@faith moves=2 exact=0",
     "small-count-rounding": "tables=ed,sex,religion@faith base=3",
 }
 #: What may follow: without noise of every cell by itself, and with it.

@@ -224,7 +224,8 @@ class Coarsening(Method):
         finest = search.find()
         if finest is None:
             raise Refused(
-                f"{spec.title}: no version of the table passes the rules, not even its total."
+                f"{spec.title}: no version of the table passes the rules, not even"
+                f" {'one that shows the others alone' if self.only else 'its total'}."
                 " Loosen the rules, let more variables become coarser, or do not publish it."
             )
         shown = [axis.shown(each) for axis, each in zip(axes, finest.version, strict=True)]

@@ -4,11 +4,13 @@ The ways of sensitive cells come first: drawn, or the cheapest of some choices. 
 linear program finds the least change. In tables of two axes it is in whole numbers already; where
 it is not, units are moved until it is. Then, where that is asked for and nothing is proven yet, the
 program of whole numbers is solved, within limits. Tables too large for linear programs are changed
-by moving units alone. Every solution is checked in whole numbers.
+by moving units alone, and so are those for which the clock, or a person, leaves no time for linear
+programs. Every solution is checked in whole numbers.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -126,6 +128,10 @@ class _Best:
         )
 
 
+class _OutOfTime(Exception):
+    """The clock ended a program on which all others depend."""
+
+
 class _Search:
     """One search; what has been found so far is kept for whoever interrupts it."""
 
@@ -139,6 +145,7 @@ class _Search:
         self._linked, self._tables, self._model = linked, linked.tables, model
         self._options, self._progress = options, progress
         self._moving: UnitSearch | None = None
+        self._began = time.monotonic()
 
     @property
     def _units(self) -> UnitSearch:
@@ -156,15 +163,34 @@ class _Search:
             large = self._by_units()
             if large is not None:
                 return self._told(large)
-        if options.senses is Senses.DRAWN:
-            best, senses = self._for_senses(self._drawn())
-        else:
-            best, senses = self._for_best_senses()
+        try:
+            best, senses = self._by_programs()
+        except (_OutOfTime, KeyboardInterrupt) as ended:
+            return self._told(self._instead(ended))
         small = model.cells.size <= AUTO_CELLS
         exact = options.effort is Effort.EXACT or (options.effort is Effort.AUTO and small)
         if exact and best.report(model).status is not Status.OPTIMAL:
             best = self._proven(best, senses)
         return self._told(best)
+
+    def _by_programs(self) -> tuple[_Best, Mask]:
+        if self._options.senses is Senses.DRAWN:
+            return self._for_senses(self._drawn())
+        return self._for_best_senses()
+
+    def _instead(self, ended: BaseException) -> _Best:
+        """A change by moving units, where there was no time for programs."""
+        best = self._by_units()
+        if best is not None:
+            stopped = isinstance(ended, KeyboardInterrupt)
+            status = Status.STOPPED if stopped else Status.LIMIT
+            return replace(best, status=status, repeatable=False)
+        if isinstance(ended, KeyboardInterrupt):
+            raise ended
+        raise SpecError(
+            "No change was found within the time that protects all cells. Allow more of it, fix"
+            " fewer cells, or take lower protection levels."
+        ) from None
 
     def _drawn(self) -> Mask:
         """Drawn ways of cells that do not contradict each other where sums are."""
@@ -225,7 +251,10 @@ class _Search:
         model, options = self._model, self._options
         free = options.senses is Senses.BEST
         program = model.with_free_senses() if free else model.with_senses(senses)
-        found = self._solved(program, options.limits)
+        try:
+            found = self._solved(program, options.limits)
+        except _OutOfTime:
+            return replace(best, repeatable=False)
         if found is None:  # stopped by a person: what is known is kept
             return replace(best, status=Status.STOPPED, repeatable=False)
         bound = max(best.bound, found.bound)
@@ -335,18 +364,32 @@ class _Search:
         self, program: LinearProgram, limits: Limits, *, quiet: bool = False
     ) -> Solution | None:
         """What a solver finds, in units of weights; ``None`` where a person stopped it."""
+        limits = self._within(limits)
         solver = self._options.solver if program.integer.all() else Solver.HIGHS
         scale = self._model.scale
         if solver is Solver.HIGHS:
             # Near to 1, costs are better understood; a power of two divides without an error.
             scaled = program.with_cost(program.cost / scale)
-            return _interruptible(lambda: solve(scaled, solver, limits=limits))
+            answer = _interruptible(lambda: solve(scaled, solver, limits=limits))
+            if answer is not None and answer.status is Status.LIMIT and not program.integer.any():
+                raise _OutOfTime
+            return answer
         tell = None if quiet else reported(self._progress, "changing as little as possible")
         try:
             found = solve(program, solver, limits=limits, search=tell)
         except KeyboardInterrupt:
             return None
         return replace(found, objective=found.objective / scale, bound=found.bound / scale)
+
+    def _within(self, limits: Limits) -> Limits:
+        """The limits of one program, within the time that is left for all of them."""
+        seconds = self._options.limits.seconds
+        if seconds is None:
+            return limits
+        left = seconds - (time.monotonic() - self._began)
+        if left <= 0:
+            raise _OutOfTime
+        return replace(limits, seconds=left)
 
 
 def _relaxed(program: LinearProgram) -> LinearProgram:
