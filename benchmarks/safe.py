@@ -2,7 +2,7 @@
 
 ``python -m benchmarks --only safe`` makes demo countries. What is measured is the method alone,
 with its edit rules and its default control tables, in a process of its own; kernels are compiled
-before. ``python -m benchmarks.safe STORE`` measures any store of the demo's schema.
+before. ``python -m benchmarks.safe STORE`` measures a store that it made.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def main() -> None:
     said: dict[str, object] = {"variables": list(VARIABLES)}
     # One that ends at once, so that kernels are compiled.
     prepared(store, "safe", {"variables": ["sex", "ed@region"]}, secret=Secret(_SECRET)).run()
-    few = {"variables": ["age", "sex", "ed@region"], "work": 1, "exact": 0}
+    few = {"variables": ["age", "sex", "ed@region"], "moves": 1, "exact": 0}
     prepared(store, "safe", few, secret=Secret(_SECRET)).run()
     start = time.perf_counter()
     changes = prepared(store, "safe", said, secret=Secret(_SECRET)).run().changes

@@ -78,7 +78,10 @@ def measure() -> list[Line]:
     for what, settings in (
         ("drawn ways, to 0 or the minimum", {}),
         ("best ways, to 0 or the minimum", {"senses": "best"}),
-        ("drawn ways, by 3", {"lower_protection": 3, "upper_protection": 3, "small": "allow"}),
+        (
+            "drawn ways, by 3",
+            {"lower_protection": 3, "upper_protection": 3, "new_small_counts": "allow"},
+        ),
     ):
         method = ControlledTabularAdjustment(secret=SECRET, effort="fast", **settings)
         published = method.protect(cube).table.held_for("a guess").published

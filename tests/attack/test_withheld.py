@@ -71,6 +71,21 @@ def test_what_is_known_of_small_values_narrows() -> None:
     assert attacked(table, withheld_below=3).exact == 4
 
 
+def test_who_sees_the_empty_cells_knows_that_closed_ones_hold_somebody() -> None:
+    """Three closed cells with a total of 3 are three ones, if nobody closes empty cells."""
+    spec = spec_of(VARIABLES, ["a", "b"])
+    rows = hidden_at(spec, *((a, b) for a in (0, 1) for b in range(3)))
+    zeros = with_totals(spec, np.array([[1, 1, 1], [8, 9, 7], [0, 4, 6]]))
+    assert attacked(published("t", spec, zeros, rows)).exact == 6
+    none = with_totals(spec, np.array([[1, 1, 1], [8, 9, 7], [5, 4, 6]]))
+    assert attacked(published("t", spec, none, rows)).exact == 0
+    # Where an empty cell is closed as well, the guess fits nothing and is dropped.
+    closed = with_totals(spec, np.array([[2, 0, 0], [8, 9, 7], [0, 4, 6]]))
+    result = attacked(published("t", spec, closed, rows))
+    assert not result.exact
+    assert "settles 0 of 6" in result.sentences[0]
+
+
 def test_noise_leaves_nothing_to_solve() -> None:
     spec = spec_of(VARIABLES, ["a", "b"])
     counts = with_totals(spec, INNER).copy()

@@ -78,6 +78,22 @@ def test_the_documentation_is_up_to_date() -> None:
     assert page.read_text(encoding="utf-8") == reference()
 
 
+WORDS = ROOT / "src" / "sdcensus" / "words"
+OPTION = re.compile(r"--[a-z][a-z-]+")
+
+
+def test_texts_name_options_that_there_are() -> None:
+    known = {option for page in PAGES.values() for option in OPTION.findall(page)}
+    for file in WORDS.rglob("*.toml"):
+        assert set(OPTION.findall(file.read_text("utf-8"))) <= known, file
+
+
+@pytest.mark.parametrize("language", ["en", "es", "fr", "nl", "pt"])
+def test_texts_on_safe_name_its_own_options(language: str) -> None:
+    named = OPTION.findall((WORDS / language / "safe.toml").read_text("utf-8"))
+    assert {"--moves", "--seconds"} <= set(named) <= set(OPTION.findall(PAGES["sdcensus safe"]))
+
+
 def test_every_exit_code_is_documented() -> None:
     codes = {
         var.exit_code

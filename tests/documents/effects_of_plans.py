@@ -259,6 +259,9 @@ EFFECTS: dict[str, Effect] = {
     "TableSection.measure": effect(
         ('columns = ["sex"]', 'columns = ["sex"]\nmeasure = "weighted"')
     ),
+    "TableSection.protect": effect(
+        ('columns = ["sex"]', 'columns = ["sex"]\nprotect = { method = "random-rounding" }')
+    ),
     # ---------------------------------------------------------------------------- [[indicator]]
     "IndicatorSection.name": effect(('name = "figure"', 'name = "women"')),
     "IndicatorSection.title": effect(

@@ -19,7 +19,12 @@ from sdcensus.errors import DocumentError
 from sdcensus.model.method.registry import TABULAR, Part, built_in
 from sdcensus.model.plan.plan import Plan
 from sdcensus.model.plan.vocabulary import INDICATOR_KINDS
-from tests.documents import effects_of_plans, effects_of_policies, effects_of_schemas
+from tests.documents import (
+    effects_of_plans,
+    effects_of_policies,
+    effects_of_schemas,
+    effects_of_searches,
+)
 from tests.documents.effects import Effect, Files, Way, declared, edited, sections
 from tests.hamlet import SCHEMA, write_hamlet
 
@@ -30,7 +35,7 @@ DOCUMENTS: dict[tuple[str, ...], dict[str, Effect]] = {
     ("policy.sections",): effects_of_policies.EFFECTS,
 }
 #: What is said about methods and steps, each for itself.
-OF_METHODS = effects_of_plans.OF_METHODS
+OF_METHODS = effects_of_plans.OF_METHODS | effects_of_searches.OF_METHODS
 #: The settings of each method and step.
 SETTINGS = {
     taker.name: [parameter.name for parameter in taker.takes]
@@ -130,6 +135,15 @@ VALUES = {
     **{"totals": '"own"', "to": '"areas"', "area": '"ed"', "mode": '"fast"'},
     **{"mean_cell_size": "2", "below": "3"},
     **{"force": "true", "inner_check": '"none"'},
+    **{"minimum": "3", "group": "0", "group_axes": '["sex"]', "households": "true"},
+    **{"population": "9", "secondary": '"elimination"', "singles": '"none"', "width": "2"},
+    **{"order": '"zeros-first"', "earlier_release": '"before"', "contradictions": '"close"'},
+    **{"lower_protection": "1", "upper_protection": "1", "new_small_counts": '"allow"'},
+    **{"kept_totals": '"total"', "fixed": '["ed"]', "largest_change": "2", "weights": '"equal"'},
+    **{"cells": '"cells.csv"', "senses": '"best"', "effort": '"fast"', "work": "1"},
+    **{"seconds": "1", "gap": "0.1", "small_share": "0.1", "area_population": "9"},
+    **{"whole_groups": '"avoid"', "collapse": '"levels"', "ordered": '["ed"]'},
+    **{"only": '["ed"]', "finest": '"information"'},
 }
 
 

@@ -89,7 +89,13 @@ def test_every_claim_has_a_test_of_its_name(method: Method) -> None:
 
 
 def test_claims_have_sentences() -> None:
-    described = {"cautions", "grows_empty_cells", "shown_are_true", "shown_cells_add_up"}
+    described = {
+        "cautions",
+        "codes_put_together",
+        "grows_empty_cells",
+        "shown_are_true",
+        "shown_cells_add_up",
+    }
     assert set(SENTENCES) == set(Claims.__dataclass_fields__) - described
 
 

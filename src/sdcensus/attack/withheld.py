@@ -69,12 +69,20 @@ def _solve(group: Sequence[Target], assumptions: Assumptions, progress: Progress
     values, known, withheld, agree = _put_together(group, linked)
     if not agree:
         return AttackResult(NAME, (), (_no_sums(group),))
-    system, asked = linked_system(linked, values, ~known, upper=_upper(group, linked, assumptions))
-    asked &= withheld
-    programs = int(asked.sum()) <= MOST_PROGRAMS
-    try:
-        intervals = audit_system(system, asked=asked, programs=programs, progress=progress)
-    except DoesNotAddUp:
+    intervals, programs = None, False
+    # That closed cells are not empty is a guess: without it, if it fits nothing.
+    for least in (_least(group, linked, assumptions), None):
+        system, asked = linked_system(
+            linked, values, ~known, least=least, upper=_upper(group, linked, assumptions)
+        )
+        asked &= withheld
+        programs = int(asked.sum()) <= MOST_PROGRAMS
+        try:
+            intervals = audit_system(system, asked=asked, programs=programs, progress=progress)
+            break
+        except DoesNotAddUp:
+            continue
+    if intervals is None:
         return AttackResult(NAME, (), (_no_sums(group),))
     claims: list[CellClaims] = []
     examined: list[tuple[str, Int64]] = []
@@ -107,6 +115,18 @@ def _put_together(group: Sequence[Target], linked: LinkedTables) -> tuple[Int64,
         for shown in [(cells >= 0) & ~_hidden(target)]
     )
     return values, known, withheld, agree
+
+
+def _least(group: Sequence[Target], linked: LinkedTables, assumptions: Assumptions) -> Int64 | None:
+    """That a withheld cell holds somebody, in tables that show their empty cells."""
+    if not assumptions.zeros_known:
+        return None
+    least = np.zeros(linked.size, dtype=np.int64)
+    for target, cells in zip(group, linked.cell_of, strict=True):
+        hidden = _hidden(target)
+        if (target.table.published[~hidden] == 0).any():
+            least[cells[hidden & (cells >= 0)]] = 1
+    return least if least.any() else None
 
 
 def _upper(group: Sequence[Target], linked: LinkedTables, assumptions: Assumptions) -> Int64 | None:

@@ -71,7 +71,7 @@ def notes_for(
         listed: The tables for which small counts of these records were rounded.
         legend: Whether its signs are explained: not where it is shown with others.
     """
-    changed = "suppression.note" if claims.shown_are_true else "notes.protected"
+    changed, same = _about_values(claims)
     notes = [
         *weighted_notes(table.spec),
         *notes_of_records(lineage, listed, [table.spec]),
@@ -82,13 +82,21 @@ def notes_for(
     elif table.dense is None or _shows_zeros(table.dense):
         notes.append(Text.named("notes.true_zeros" if claims.zeros_are_true else "notes.zeros"))
     notes += _about_sums(table, claims)
-    # The same words for every look-up: which one it is would tell how large the noise is.
-    same = "notes.consistent" if claims.consistent else "notes.inconsistent"
-    notes.append(Text.named("suppression.same" if claims.shown_are_true else same))
+    notes.append(Text.named(same))
     signs = marks_in(table.flags) if legend else ()
     if signs:
         notes.append(Text.of({language: _legend(signs, language) for language in LANGUAGES}))
     return tuple(notes)
+
+
+def _about_values(claims: Claims) -> tuple[str, str]:
+    """The notes on what was done to values, and on equal groups in different tables."""
+    if claims.shown_are_true:
+        return "suppression.note", "suppression.same"
+    if claims.codes_put_together:
+        return "coarsening.note", "coarsening.same"
+    # The same words for every look-up: which one it is would tell how large the noise is.
+    return "notes.protected", "notes.consistent" if claims.consistent else "notes.inconsistent"
 
 
 def weighted_notes(spec: TableSpec) -> tuple[Text, ...]:

@@ -52,7 +52,7 @@ class WithholdSparse(Step):
         Parameter(
             "mean_cell_size",
             ValueKind.NUMBER,
-            "Areas with fewer units per cell are sparse.",
+            "How many units per cell are enough, on average.",
             least=0,
             default=2,
         ),

@@ -15,8 +15,10 @@ from sdcensus.errors import Refused, SpecError
 from sdcensus.methods.coarsening import search as search_module
 from sdcensus.methods.coarsening.axis_versions import AxisVersions
 from sdcensus.methods.coarsening.method import Coarsening
-from sdcensus.methods.coarsening.rules import few_small
+from sdcensus.methods.coarsening.rules import FewSmall
 from sdcensus.methods.coarsening.search import Finest, VersionSearch
+from sdcensus.methods.coarsening.stepwise import Work
+from sdcensus.methods.notes import notes_for
 from sdcensus.model.cube.constraints import adds_up, interior
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.published.table import Table
@@ -85,13 +87,58 @@ def test_blocked_counts_never_appear_and_no_group_can_be_parted(counts: list[int
         AxisVersions(axis, array.sum(axis=1 - at), ordered=True, codes=True)
         for at, axis in enumerate(cube.spec.axes)
     ]
-    search = VersionSearch(array, axes, [few_small(3)], area=None, finest=Finest.CELLS)
-    version = search._stepwise(lambda stage, done: None)
-    if version is None:
-        assert 0 < sum(counts) < 3
-        return
-    assert search.wrong(version) == 0
-    assert all(search.wrong(step) for step in search._steps(version, finer=True))
+    search = VersionSearch(array, axes, [FewSmall(3)], area=None, finest=Finest.CELLS)
+    ends = [
+        search.stepwise(start, Work(10**9))
+        for start in itertools.product(*(axis.options for axis in axes))
+    ]
+    passing = [version for version in ends if version is not None]
+    assert passing or 0 < sum(counts) < 3
+    for version in passing:
+        assert search.wrong(version) == 0
+        for at, (axis, shown) in enumerate(zip(axes, version, strict=True)):
+            for number in range(shown.size):
+                for part in axis.parts(shown, number):
+                    parted = axis.parted(shown, part)
+                    assert search.wrong((*version[:at], parted, *version[at + 1 :]))
+
+
+def test_many_codes_in_their_order_are_no_hang() -> None:
+    """There are 2**59 ways to put sixty neighbours together, and none of them is listed."""
+    counts = np.random.default_rng(8).poisson(2.0, (60, 3))
+    table = coarse(cube_of(counts), 3, ordered=["v0"])
+    assert not ((table.published > 0) & (table.published < 3)).any()
+    assert inner(table).size > 20
+
+
+def test_no_axis_is_left_out_where_putting_codes_together_is_enough() -> None:
+    """A single step that mends everything is not taken for the sake of it."""
+    draw = np.random.default_rng(11)
+    counts = np.array([90, 60, 40, 3, 2, 1])[:, None, None] * draw.poisson(1.0, (6, 12, 10))
+    table = coarse(cube_of(counts), 5, ordered=["v1"])
+    assert len(table.spec.axes) == 3
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_steps_come_near_the_finest_of_all(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    counts = np.random.default_rng(seed).poisson(2.5, (4, 6, 3))
+    sizes = []
+    for most in (search_module.MOST_VERSIONS, 0):
+        monkeypatch.setattr(search_module, "MOST_VERSIONS", most)
+        sizes.append(inner(coarse(cube_of(counts), 3, ordered=["v1"])).size)
+    assert sizes[0] >= sizes[1] >= 0.6 * sizes[0]
+
+
+def test_work_is_limited_and_the_best_so_far_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = np.random.default_rng(5).poisson(3.0, (30, 20, 4))
+    cube = cube_of(counts)
+    method = Coarsening(3, ordered=["v0", "v1"])
+    finest = method.protect(cube)
+    monkeypatch.setattr(search_module, "MOST_STEPS", 1)
+    early = method.protect(cube)
+    assert early.table.spec.cells <= finest.table.spec.cells
+    assert "ended early" in early.audit.remarks[0]
+    assert "ended early" not in finest.audit.remarks[0]
 
 
 def test_levels_alone_take_the_finest_combination_of_levels() -> None:
@@ -140,6 +187,13 @@ def test_additive_and_exact_so_unbiased_bounded_zeros_kept_zeros_are_true_never_
     assert protected.provenance.spec_hash == table.spec.hash()
 
 
+def test_readers_are_told_that_counts_are_exact_and_codes_stand_together() -> None:
+    table = coarse(cube_of([[5, 6], [1, 9]]))
+    said = [note.show("en") for note in notes_for(table, Coarsening(3).claims())]
+    assert any("Counts are exact" in note for note in said)
+    assert not any("changes" in note or "different published values" in note for note in said)
+
+
 def test_consistent_a_table_that_passes_is_the_table() -> None:
     cube = cube_of([[5, 6], [0, 9]])
     table = coarse(cube)
@@ -174,8 +228,8 @@ def test_parishes_are_put_together_inside_their_district_only() -> None:
         ("minimum", 9),
         ("small_share", 0.9),
         ("mean_cell_size", 9),
-        ("minimum_population", 30),
-        ("groups", "avoid"),
+        ("area_population", 30),
+        ("whole_groups", "avoid"),
         ("collapse", "levels"),
         ("ordered", ["area"]),
         ("only", ["area"]),
@@ -188,7 +242,7 @@ def test_every_setting_changes_the_table(setting: str, value: Any) -> None:
         island_cube("area", "age@class", people=people, seed=seed)
         for people, seed in itertools.product((25, 60), range(3))
     ]
-    if setting in ("groups", "finest"):
+    if setting in ("whole_groups", "finest"):
         draw = np.random.default_rng(3)
         cubes = [cube_of(draw.choice([0, 2, 5, 40], (3, 3))) for _ in range(20)]
     for cube in cubes:
@@ -205,9 +259,14 @@ def test_every_setting_changes_the_table(setting: str, value: Any) -> None:
 
 def test_the_variable_of_areas_matters() -> None:
     cube = cube_of([[9, 1], [9, 9]])
-    by_rows = coarse(cube, 1, minimum_population=11, area="v0")
-    by_columns = coarse(cube, 1, minimum_population=11, area="v1")
+    by_rows = coarse(cube, 1, area_population=11, area="v0")
+    by_columns = coarse(cube, 1, area_population=11, area="v1")
     assert by_rows.spec.hash() != by_columns.spec.hash()
+
+
+def test_a_table_of_which_only_the_total_passes_is_that_one_number() -> None:
+    table = coarse(cube_of([4, 5, 3]), 9)
+    assert table.columns() == {"published": [12]}
 
 
 def test_own_rules_are_taken() -> None:
@@ -224,8 +283,8 @@ def test_a_table_of_which_nothing_passes_is_refused() -> None:
 
 
 def test_shares_are_what_was_written() -> None:
-    assert few_small(3, Fraction("0.5"))(np.array([1, 5]), None) == 0
-    assert few_small(3, Fraction("0.4"))(np.array([1, 5]), None) == 1
+    assert FewSmall(3, Fraction("0.5"))(np.array([1, 5]), None) == 0
+    assert FewSmall(3, Fraction("0.4"))(np.array([1, 5]), None) == 1
 
 
 def test_the_order_of_axes_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:

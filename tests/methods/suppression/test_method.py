@@ -169,7 +169,7 @@ SETTINGS: list[tuple[dict[str, Any], dict[str, Any]]] = [
 ELSEWHERE = {
     "households": "test_cells_of_one_household_are_closed",
     "width": "test_a_wider_interval_closes_more",
-    "earlier": "test_cells_closed_before_stay_closed_and_open_ones_open",
+    "earlier_release": "test_cells_closed_before_stay_closed_and_open_ones_open",
     "contradictions": "test_a_cell_that_was_open_and_is_primary_now_is_named",
     "secondary": "test_the_way_to_secondary_cells_is_kept_to",
 }

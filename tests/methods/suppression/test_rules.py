@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
+from sdcensus.errors import SpecError
+from sdcensus.methods.suppression.method import Suppression
 from sdcensus.methods.suppression.rules import (
     any_of,
     fewer_than,
@@ -66,3 +69,18 @@ def test_a_cell_is_primary_if_a_rule_holds_in_one_of_the_tables() -> None:
     assert primary[second].all()
     assert primary[first[:, -1]].all()
     assert not primary[first[:, 0]].any()
+
+
+def test_a_rule_about_a_variable_holds_in_the_tables_that_show_it() -> None:
+    """Tables that are protected together need not all have areas, or the axes of groups."""
+    census = island(60)
+    specs = [census.spec("area@parish", "sex"), census.spec("sex", "married")]
+    linked = count_linked(census, specs)
+    method = Suppression(1, population=9, group=0, group_axes=("married",))
+    first, _ = method.protect_together(linked)
+    assert first.table.held_for("a test").flags is not None
+    alone = count_linked(census, specs[1:])
+    with pytest.raises(SpecError, match="no axis of the table is a geography"):
+        method.protect_together(alone)
+    with pytest.raises(SpecError, match="no axis 'marred'"):
+        Suppression(3, group=0, group_axes=("marred",)).protect_together(linked)

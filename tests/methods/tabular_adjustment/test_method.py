@@ -53,8 +53,10 @@ def distance(cube: Cube, **settings: Any) -> int:
 
 def test_the_published_example_costs_20_free_and_with_fixed_margins() -> None:
     cube = cube_of(TABLE)
-    assert distance(cube, minimum=9, senses="best", small="allow", **LEVELS) == 20
-    fixed = published(cube, minimum=9, senses="best", small="allow", keep="margins", **LEVELS)
+    assert distance(cube, minimum=9, senses="best", new_small_counts="allow", **LEVELS) == 20
+    fixed = published(
+        cube, minimum=9, senses="best", new_small_counts="allow", kept_totals="margins", **LEVELS
+    )
     assert np.abs(fixed - cube.count).sum() == 20
     assert (fixed[-1] == cube.count[-1]).all()
     assert (fixed[:, -1] == cube.count[:, -1]).all()
@@ -90,9 +92,9 @@ def test_no_table_is_nearer(cube: Cube, margins: bool) -> None:
     least = brute_force(cube, 3, margins=margins)
     if least is None:
         with pytest.raises(SpecError):
-            distance(cube, senses="best", effort="exact", keep=keep)
+            distance(cube, senses="best", effort="exact", kept_totals=keep)
     else:
-        assert distance(cube, senses="best", effort="exact", keep=keep) == least
+        assert distance(cube, senses="best", effort="exact", kept_totals=keep) == least
 
 
 @settings(max_examples=15, deadline=None)
@@ -134,7 +136,7 @@ def test_additive_zeros_kept_never_negative_blocked_counts_never_appear(
 def test_sensitive_cells_are_outside_their_protection_levels(lower: int, upper: int) -> None:
     cube = island_cube("area", "sex", people=40)
     table = published(
-        cube, minimum=5, lower_protection=lower, upper_protection=upper, small="allow"
+        cube, minimum=5, lower_protection=lower, upper_protection=upper, new_small_counts="allow"
     )
     moved = (table - cube.count)[(cube.count > 0) & (cube.count < 5)]
     assert moved.size
@@ -150,7 +152,7 @@ def test_more_protection_never_costs_less(cube: Cube) -> None:
             cube,
             senses="best",
             effort="exact",
-            small="allow",
+            new_small_counts="allow",
             lower_protection=level,
             upper_protection=level,
         )
@@ -207,7 +209,7 @@ def test_levels_that_bounds_do_not_allow_name_the_cell(tmp_path: Path) -> None:
 def test_totals_that_cannot_be_kept_name_the_cells() -> None:
     cube = cube_of([[2, 2], [0, 9]])
     with pytest.raises(SpecError, match=r"It fails at: v0 = c0, v1 = c[01]"):
-        published(cube, keep="margins", largest_change=0)
+        published(cube, kept_totals="margins", largest_change=0)
 
 
 def test_a_file_with_mistakes_tells_all_of_them(tmp_path: Path) -> None:

@@ -57,9 +57,9 @@ CUBES = [
         ("population", 30),
         ("lower_protection", 2),
         ("upper_protection", 4),
-        ("small", "allow"),
+        ("new_small_counts", "allow"),
         ("zeros", "change"),
-        ("keep", "total"),
+        ("kept_totals", "total"),
         ("largest_change", 0.01),
         ("weights", "value"),
         ("weights", "inverse"),
@@ -206,7 +206,7 @@ def guessed(cube: Cube, **settings: Any) -> float:
 def test_who_knows_the_method_guesses_small_counts_unless_ways_are_drawn() -> None:
     cube = cube_of(np.random.default_rng(1).negative_binomial(1, 0.2, (40, 40)))
     drawn, best = guessed(cube), guessed(cube, senses="best")
-    by_three = guessed(cube, lower_protection=3, upper_protection=3, small="allow")
+    by_three = guessed(cube, lower_protection=3, upper_protection=3, new_small_counts="allow")
     assert drawn < 0.2
     assert best > drawn + 0.2  # a 1 always goes to 0, a 2 always to 3
     assert by_three > 0.8  # neither can go down: the published number less 3

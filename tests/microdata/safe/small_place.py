@@ -124,7 +124,7 @@ def place(
 
 def made_safe(store: CensusStore, draws: Draws = DRAWS, **said: Any) -> Changes:
     """What SAFE changes, with little work unless a test says how much."""
-    return Safe(**({"work": 2} | said)).derive(store, draws, no_progress)
+    return Safe(**({"moves": 2} | said)).derive(store, draws, no_progress)
 
 
 def codes_after(store: CensusStore, changes: Changes, name: str) -> Integers:

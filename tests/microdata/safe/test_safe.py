@@ -127,7 +127,7 @@ def test_the_largest_deviation_is_that_of_brute_force_where_integer_programs_hel
         best = best_by_brute_force(list(before.values()), cells, 3, list(layers.values()))
         control = tuple(f"{text}={weight}" for text, weight in tables.items())
         for exact in (100, 0):
-            changes = made_safe(store, variables=tuple(names), control=control, exact=exact)
+            changes = made_safe(store, variables=tuple(names), control_table=control, exact=exact)
             assert min(counted(store, changes, names).values()) >= 3
             reached = 0.0
             for layer, weight in layers.items():
@@ -186,7 +186,7 @@ def test_neither_the_order_of_records_nor_that_of_settings_matters(seed: int) ->
             store = place(Path(folder) / str(number), columns, order=order)
             names = ("a", "b", "c") if order is None else ("c", "a", "b")
             control = ("a,b", "c=2") if order is None else ("c=2", "b,a")
-            changes = made_safe(store, variables=names, control=control, work=4)
+            changes = made_safe(store, variables=names, control_table=control, moves=4)
             digests = store.digests(P)
             results.append(
                 {
@@ -228,7 +228,7 @@ def test_rules_about_one_record_are_kept_also_with_variables_that_are_not_listed
     columns["c"] = [0 if a == 0 else c for a, c in zip(columns["a"], columns["c"], strict=True)]
     rules = ("b >= 2 and d == 1", "a == 0 and c != 0")
     store = place(tmp_path / "store", columns, rules=rules)
-    changes = made_safe(store, variables=("a", "b@b_pairs", "c"), work=10)
+    changes = made_safe(store, variables=("a", "b@b_pairs", "c"), moves=10)
     assert min(counted(store, changes, ("a", "b@b_pairs", "c")).values()) >= 3
     a, b, c = (codes_after(store, changes, name) for name in "abc")
     d = codes_after(store, changes, "d")
@@ -261,11 +261,11 @@ def test_rules_about_two_records_are_kept(tmp_path: Path) -> None:
         households=households,
         rules=(rule,),
     )
-    changes = made_safe(store, variables=("age", "other", "role"), work=10)
+    changes = made_safe(store, variables=("age", "other", "role"), moves=10)
     assert min(counted(store, changes, ("age", "other", "role")).values()) >= 3
     assert changes.codes
     step = prepared(
-        store, "safe", {"variables": "age,other,role", "work": 10}, secret=Secret(bytes(range(32)))
+        store, "safe", {"variables": "age,other,role", "moves": 10}, secret=Secret(bytes(range(32)))
     )
     derived = step.trial()
     assert not any(rows.size for _, rows in impossible_rows(derived.store))
@@ -308,8 +308,8 @@ def test_areas_of_persons_move_unless_they_are_kept(tmp_path: Path) -> None:
     store = place(tmp_path / "store", columns, areas=areas)
     listed = ("area", "a", "b")
     free, kept = (
-        made_safe(store, variables=listed, work=5, exact=0),
-        made_safe(store, variables=listed, keep=("area",), work=5, exact=0),
+        made_safe(store, variables=listed, moves=5, exact=0),
+        made_safe(store, variables=listed, unchanged=("area",), moves=5, exact=0),
     )
     assert "area" in free.codes
     assert "area" not in kept.codes
@@ -321,7 +321,7 @@ def test_areas_of_persons_move_unless_they_are_kept(tmp_path: Path) -> None:
 def test_amounts_go_with_their_classes(tmp_path: Path) -> None:
     hamlet = write_hamlet(tmp_path)
     store = hamlet.load().store
-    said = {"variables": ["income@bracket", "age@ten_year", "married"], "work": 5, "exact": 0}
+    said = {"variables": ["income@bracket", "age@ten_year", "married"], "moves": 5, "exact": 0}
     changes = prepared(store, "safe", said, secret=hamlet.secret).run().changes
     new, amounts = changes.codes["income"], changes.amounts["income"]
     assert amounts.rows.tolist() == new.rows.tolist()
@@ -344,7 +344,9 @@ def test_weights_say_where_deviations_may_be_larger(tmp_path: Path) -> None:
     light, heavy = {}, {}
     for first, second in (("a,b", "c,d"), ("c,d", "a,b")):
         control = (f"{first}=20", second)
-        changes = made_safe(store, variables=tuple("abcd"), control=control, minimum=5, work=20)
+        changes = made_safe(
+            store, variables=tuple("abcd"), control_table=control, minimum=5, moves=20
+        )
         light[first] = total(changes, first.split(","))
         heavy[second] = total(changes, second.split(","))
     assert light["a,b"] > heavy["a,b"]
@@ -352,7 +354,9 @@ def test_weights_say_where_deviations_may_be_larger(tmp_path: Path) -> None:
 
 
 def test_deviations_are_reported_as_they_are(small: CensusStore) -> None:
-    changes = made_safe(small, variables=LISTED, control=("ed@parish+region,sex", "age@decade=2"))
+    changes = made_safe(
+        small, variables=LISTED, control_table=("ed@parish+region,sex", "age@decade=2")
+    )
     rows = {
         str(row[0]): row
         for table in changes.facts
@@ -387,19 +391,19 @@ def test_deviations_are_reported_as_they_are(small: CensusStore) -> None:
         ({"variables": ("sexx",)}, "Did you mean 'sex'"),
         ({"variables": ("income",)}, "'income' is continuous"),
         (
-            {"variables": ("ed@parish",), "keep": ("ed",)},
+            {"variables": ("ed@parish",), "unchanged": ("ed",)},
             "at least one more variable of households",
         ),
-        ({"variables": ("sex",), "keep": ("age",)}, "no listed variable 'age'"),
-        ({"variables": ("sex",), "control": ("sex,age",)}, "'age' is not listed"),
-        ({"variables": ("sex", "age@decade"), "control": ("age",)}, "is no sum"),
-        ({"variables": ("sex",), "control": ("sex=0",)}, "whole number from 1 to 100"),
-        ({"variables": ("sex",), "control": ("sex=1.5",)}, "whole number from 1 to 100"),
-        ({"variables": ("sex",), "control": ("=3",)}, "names no table"),
+        ({"variables": ("sex",), "unchanged": ("age",)}, "no listed variable 'age'"),
+        ({"variables": ("sex",), "control_table": ("sex,age",)}, "'age' is not listed"),
+        ({"variables": ("sex", "age@decade"), "control_table": ("age",)}, "is no sum"),
+        ({"variables": ("sex",), "control_table": ("sex=0",)}, "whole number from 1 to 100"),
+        ({"variables": ("sex",), "control_table": ("sex=1.5",)}, "whole number from 1 to 100"),
+        ({"variables": ("sex",), "control_table": ("=3",)}, "names no table"),
         (
             {
                 "variables": ("sex", "age", "married"),
-                "control": tuple(
+                "control_table": tuple(
                     f"{name}={weight}"
                     for name, weight in (
                         ("sex", 97),
@@ -452,7 +456,7 @@ def test_a_derived_store_has_no_small_combination_and_the_same_areas(
         small.path,
         tmp_path / "safe.store",
         "safe",
-        {"variables": list(LISTED), "work": 2},
+        {"variables": list(LISTED), "moves": 2},
         secret=SECRET,
     )
     derived = CensusStore.open(tmp_path / "safe.store")

@@ -285,6 +285,27 @@ def test_what_a_rule_withholds_is_known_to_be_small(tmp_path: Path) -> None:
     assert set(intervals(known).values()) == {(2, 2)}
 
 
+def test_withheld_cells_hold_somebody_where_empty_ones_are_shown(tmp_path: Path) -> None:
+    file = tmp_path / "t.csv"
+    file.write_text("a,value\nx,c\ny,c\nz,0\nTotal,2\n", encoding="utf-8")
+    free = audited(file)
+    assert set(intervals(free).values()) == {(0, 2)}
+    assert any("--withheld-from 1" in note for note in free.notes)
+    known = audited(file, options=AuditOptions(withheld_from=1, atoms=True))
+    assert set(intervals(known).values()) == {(1, 1)}
+    assert not any("--withheld-from 1" in note for note in known.notes)
+
+
+@pytest.mark.parametrize("said", [{"withheld_from": 2}, {"withheld_below": 1}], ids=str)
+def test_what_is_said_of_withheld_cells_and_fits_nothing_is_named(
+    tmp_path: Path, said: dict[str, int]
+) -> None:
+    file = tmp_path / "t.csv"
+    file.write_text("a,value\nx,c\ny,c\nz,0\nTotal,3\n", encoding="utf-8")
+    with pytest.raises(DoesNotAddUp, match=r"what is said of withheld cells: --withheld-"):
+        audited(file, options=AuditOptions(**said))
+
+
 def test_values_outside_of_their_interval_show_a_wrong_file(tmp_path: Path) -> None:
     file = tmp_path / "t.csv"
     file.write_text("a,value,status\nx,9,u\ny,3,u\nz,9,s\nTotal,13,s\n", encoding="utf-8")

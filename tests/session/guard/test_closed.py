@@ -71,7 +71,7 @@ ALL = {"area": ("parish", "district"), "age": ("age", "class"), "sex": ("sex",)}
 
 def refused(offered: Menu) -> str:
     with pytest.raises(Refused) as caught:
-        refuse_closed_cells("open", [offered], [CLOSED])
+        refuse_closed_cells("open", [offered], [CLOSED], SCHEMA)
     return str(caught.value)
 
 
@@ -93,8 +93,8 @@ def test_a_menu_that_shows_no_such_cell_opens() -> None:
         menu({"area": ("parish",), "sex": ("sex",)}),
         menu({"area": ("district",), "age": ("half",)}),
     ):
-        refuse_closed_cells("open", [harmless], [CLOSED])
-    refuse_closed_cells("open", [menu(ALL)], [])
+        refuse_closed_cells("open", [harmless], [CLOSED], SCHEMA)
+    refuse_closed_cells("open", [menu(ALL)], [], SCHEMA)
 
 
 def test_what_answers_and_the_table_give_away_together_is_refused_too() -> None:
@@ -105,7 +105,7 @@ def test_what_answers_and_the_table_give_away_together_is_refused_too() -> None:
     assert product.closed is not None
     assert product.closed.sum() < product.closed.size
     with pytest.raises(Refused, match="can be computed that legal closes"):
-        refuse_closed_cells("open", [menu({"area": ("parish",)}, dimensions=1)], [product])
+        refuse_closed_cells("open", [menu({"area": ("parish",)}, dimensions=1)], [product], SCHEMA)
 
 
 def test_tables_of_a_menu_are_the_finest_that_it_allows() -> None:

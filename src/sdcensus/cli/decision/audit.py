@@ -129,6 +129,15 @@ def audit(
             "--lowest", metavar="N", help="The least that a cell can be; none: it may be negative."
         ),
     ] = "0",
+    withheld_from: Annotated[
+        int | None,
+        typer.Option(
+            "--withheld-from",
+            metavar="N",
+            min=0,
+            help="Everybody knows that no withheld cell is below N: 1 where empty cells are shown.",
+        ),
+    ] = None,
     withheld_below: Annotated[
         int | None,
         typer.Option(
@@ -199,6 +208,7 @@ def audit(
     options = _options(
         numbers={"percent": percent, "width": width, "tolerance": tolerance},
         lowest=lowest,
+        withheld_from=withheld_from,
         withheld_below=withheld_below,
         atoms=atoms,
         whole=whole,
@@ -264,6 +274,7 @@ def _options(
     *,
     numbers: dict[str, str],
     lowest: str,
+    withheld_from: int | None,
     withheld_below: int | None,
     atoms: bool,
     whole: bool,
@@ -284,6 +295,7 @@ def _options(
         width=read["width"],
         tolerance=read["tolerance"],
         lowest=least,
+        withheld_from=withheld_from,
         withheld_below=withheld_below,
         atoms=atoms,
         whole=whole,

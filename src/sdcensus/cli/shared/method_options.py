@@ -153,13 +153,23 @@ def with_method_options(options: Mapping[str, Any]) -> Callable[[_Command], _Com
 
     What was said reaches it there, put together. Options for which the command has a parameter of
     its own it gets by themselves, but the help shows them at their place among the others.
+
+    Raises:
+        TypeError: A parameter of a method would hide an option of the command.
     """
 
     def decorated(command: _Command) -> _Command:
         own = signature(command).parameters
         collected = [name for name in options if name not in own]
         known = {"MethodOptions": MethodOptions}
-        hints = get_type_hints(command, localns=known, include_extras=True) | dict(options)
+        hints = get_type_hints(command, localns=known, include_extras=True)
+        for name in sorted(own.keys() & options.keys()):
+            if hasattr(hints[name], "__metadata__") and hints[name] is not options[name]:
+                raise TypeError(
+                    f"{command.__name__}: a method has a parameter {name!r}, which would hide"
+                    f" {as_option(name, '')} of the command. Call it something else."
+                )
+        hints |= dict(options)
         arguments: list[Argument] = []
         for name, argument in own.items():
             if name == "method_options":

@@ -8,6 +8,7 @@ above stays a sum, and a code that says that there is no value stays by itself.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -64,6 +65,7 @@ class AxisVersions:
         """
         self.axis, self.ordered = axis, ordered
         self._totals, self._codes = totals, codes and not stays
+        self._known_families: dict[tuple[str, ...], list[list[int]]] = {}
         self.options = tuple(
             AxisVersion(levels, tuple(range(len(levels[0].codes))) if levels else ())
             for levels in itertools.islice(_level_options(axis), 1 if stays else None)
@@ -78,51 +80,59 @@ class AxisVersions:
 
     def all(self, most: int) -> list[AxisVersion] | None:
         """Every version; ``None`` where there are more than that."""
-        versions: list[AxisVersion] = []
-        for option in self.options:
+        if sum(self._ways(option) for option in self.options) > most:
+            return None
+        return [
+            replace(option, groups=groups)
+            for option in self.options
             for groups in (
                 self._partitions(option) if option.levels and self._codes else [option.groups]
-            ):
-                if len(versions) >= most:
-                    return None
-                versions.append(replace(option, groups=groups))
-        return versions
+            )
+        ]
 
-    def coarser(self, version: AxisVersion) -> Iterator[AxisVersion]:
-        """Versions one step coarser."""
-        place = [option.levels for option in self.options].index(version.levels)
-        if place + 1 < len(self.options):
-            yield self.options[place + 1]
-        if not (self._codes and version.levels):
-            return
+    def _ways(self, option: AxisVersion) -> int:
+        """In how many ways codes of an option can be put together; too many are never listed."""
+        if not (option.levels and self._codes):
+            return 1
+        sizes = map(len, self._families(option.levels))
+        return math.prod(2 ** (size - 1) if self.ordered else size for size in sizes)
+
+    def pairs(self, version: AxisVersion) -> list[tuple[int, int]]:
+        """Groups of codes that can be put together in one step, the smaller number first."""
+        if not self._codes or version.size <= 2:  # one group is the same as leaving the axis out
+            return []
+        pairs: list[tuple[int, int]] = []
+        sizes = self._sizes(version)
         for members in self._families(version.levels):
             numbers = sorted({version.groups[at] for at in members})
             if self.ordered:
-                pairs = list(itertools.pairwise(numbers))
-            else:
+                pairs += itertools.pairwise(numbers)
+            elif len(numbers) > 1:
                 # One group of the smallest grows in each family.
-                sizes = self._sizes(version)
-                smallest = sorted(numbers, key=lambda number: (sizes[number], number))[:2]
-                pairs = [(min(smallest), max(smallest))] if len(smallest) == 2 else []
-            for one, other in pairs:
-                merged = _numbered([one if group == other else group for group in version.groups])
-                if max(merged):  # else it is the same as leaving the axis out
-                    yield replace(version, groups=merged)
+                one, other = sorted(numbers, key=lambda number: (sizes[number], number))[:2]
+                pairs.append((min(one, other), max(one, other)))
+        return pairs
 
-    def finer(self, version: AxisVersion) -> Iterator[AxisVersion]:
-        """Versions one step finer: a group is parted, or a code is taken out of it."""
-        for number in range(version.size if version.levels else 0):
-            members = [at for at, group in enumerate(version.groups) if group == number]
-            if len(members) < 2:
-                continue
-            parts = (
-                [members[:cut] for cut in range(1, len(members))]
-                if self.ordered
-                else [[member] for member in members]
-            )
-            for part in parts:
-                groups = [-1 if at in part else group for at, group in enumerate(version.groups)]
-                yield replace(version, groups=_numbered(groups))
+    def merged(self, version: AxisVersion, one: int, other: int) -> AxisVersion:
+        """A version with two groups put together; the first keeps its number."""
+        return replace(
+            version,
+            groups=_numbered([one if group == other else group for group in version.groups]),
+        )
+
+    def parts(self, version: AxisVersion, number: int) -> list[tuple[int, ...]]:
+        """How a group can be parted in one step: the codes of the first part of each way."""
+        members = [at for at, group in enumerate(version.groups) if group == number]
+        if not version.levels or len(members) < 2:
+            return []
+        if self.ordered:
+            return [tuple(members[:cut]) for cut in range(1, len(members))]
+        return [(member,) for member in members]
+
+    def parted(self, version: AxisVersion, part: Sequence[int]) -> AxisVersion:
+        """A version with some codes of a group parted from the others."""
+        groups = [-1 if at in part else group for at, group in enumerate(version.groups)]
+        return replace(version, groups=_numbered(groups))
 
     def shown(self, version: AxisVersion) -> Axis | None:
         """A version as an axis; ``None`` where it is left out."""
@@ -188,6 +198,12 @@ class AxisVersions:
 
     def _families(self, levels: Sequence[Level]) -> list[list[int]]:
         """The codes of the finest level that may be put together, family by family."""
+        names = tuple(level.name for level in levels)
+        if names not in self._known_families:
+            self._known_families[names] = self._find_families(levels)
+        return self._known_families[names]
+
+    def _find_families(self, levels: Sequence[Level]) -> list[list[int]]:
         level, family = levels[0], self._family(levels)
         parent = np.zeros(len(level.codes)) if family is None else self._parent(level, family)
         families: dict[tuple[int, str], list[int]] = {}

@@ -14,9 +14,9 @@ from sdcensus.errors import Refused, SpecError
 from sdcensus.kernels.cells.tabulate import identity, regroup
 from sdcensus.methods.coarsening.axis_versions import AxisVersions
 from sdcensus.methods.coarsening.rules import (
+    FewSmall,
     Rule,
     areas_at_least,
-    few_small,
     mean_at_least,
     no_group_in_one_code,
 )
@@ -56,9 +56,9 @@ class Coarsening(Method):
         minimum: Counts from 1 to below this are small.
         small_share: The largest share of small ones among the cells that are not empty.
         mean_cell_size: How many units a cell holds on average, at least.
-        minimum_population: How many units an area has that is not empty, at least.
+        area_population: How many units an area has that is not empty, at least.
         area: The variable whose codes are areas; the geography of the table by default.
-        groups: Whether a row or column may have all its units in one code.
+        whole_groups: Whether a row or column may have all its units in one code.
         collapse: What is made coarser.
         ordered: Variables whose order of codes means something, besides those of numbers.
         only: The variables that are made coarser; all by default.
@@ -70,9 +70,9 @@ class Coarsening(Method):
     _: KW_ONLY
     small_share: float | Fraction = 0
     mean_cell_size: float | Fraction | None = None
-    minimum_population: int | None = None
+    area_population: int | None = None
     area: str | None = None
-    groups: Groups | str = Groups.ALLOW
+    whole_groups: Groups | str = Groups.ALLOW
     collapse: Collapse | str = Collapse.CODES
     ordered: Sequence[str] = ()
     only: Sequence[str] = ()
@@ -95,22 +95,22 @@ class Coarsening(Method):
         Parameter(
             "mean_cell_size",
             ValueKind.NUMBER,
-            "How many units a cell holds on average, at least.",
+            "How many units per cell are enough, on average.",
             least=0,
         ),
         Parameter(
-            "minimum_population",
+            "area_population",
             ValueKind.WHOLE,
             "How many units an area has that is not empty, at least.",
             least=1,
         ),
-        replace(AREA, needs=("minimum_population",)),
+        replace(AREA, needs=("area_population",)),
         Parameter(
-            "groups",
+            "whole_groups",
             ValueKind.WORD,
             "Whether all units of a row or column may have one code.",
             words=tuple(Groups),
-            called="treatment of groups",
+            called="treatment of whole groups",
             default=Groups.ALLOW,
         ),
         Parameter(
@@ -143,7 +143,7 @@ class Coarsening(Method):
         if self.mean_cell_size is not None and not self.mean_cell_size >= 0:
             raise SpecError("The mean cell size is a number, 0 or more.")
         for field, options, what in (
-            ("groups", Groups, "treatment of groups"),
+            ("whole_groups", Groups, "treatment of whole groups"),
             ("collapse", Collapse, "kind of coarsening"),
             ("finest", Finest, "measure of fineness"),
         ):
@@ -166,9 +166,9 @@ class Coarsening(Method):
             "minimum": self.minimum,
             "small_share": str(self.small_share),
             "mean_cell_size": None if size is None else str(size),
-            "minimum_population": self.minimum_population,
+            "area_population": self.area_population,
             "area": self.area,
-            "groups": str(self.groups),
+            "whole_groups": str(self.whole_groups),
             "collapse": str(self.collapse),
             "ordered": sorted(self.ordered),
             "only": sorted(self.only),
@@ -187,6 +187,7 @@ class Coarsening(Method):
             blocked_counts_never_appear=not self.small_share,
             consistent=True,
             additive=True,
+            codes_put_together=True,
             cautions=(
                 sentence("coarsening.exact"),
                 sentence("coarsening.choice"),
@@ -198,9 +199,11 @@ class Coarsening(Method):
         """Publish the finest version that passes; its specification is its own."""
         self.check(cube)
         whole = cube.held_for(f"the method {self.name!r}")
-        coarse, found = self._coarser(whole)
+        coarse, finest = self._coarser(whole)
         protected = self.finished(coarse, Table(coarse.spec, coarse.count.copy()))
-        how = "every version was looked at" if found.proven else "not every version was looked at"
+        how = "every version was looked at" if finest.proven else "not every version was looked at"
+        if finest.ended:
+            how += ", and the search ended early, since there is so much to look at"
         remark = f"The finest version that passes has {coarse.spec.cells:,} cells; {how}."
         return replace(protected, audit=replace(protected.audit, remarks=(remark,)))
 
@@ -218,18 +221,19 @@ class Coarsening(Method):
         search = VersionSearch(
             counts, axes, self._all_rules(), area=self._area(spec), finest=Finest(self.finest)
         )
-        found = search.find()
-        if found is None:
+        finest = search.find()
+        if finest is None:
             raise Refused(
                 f"{spec.title}: no version of the table passes the rules, not even its total."
                 " Loosen the rules, let more variables become coarser, or do not publish it."
             )
-        shown = [axis.shown(each) for axis, each in zip(axes, found.version, strict=True)]
+        shown = [axis.shown(each) for axis, each in zip(axes, finest.version, strict=True)]
         coarse = replace(spec.with_axes(axis for axis in shown if axis is not None), name=spec.name)
         groups = [
-            (each.size, axis.position(each)) for axis, each in zip(axes, found.version, strict=True)
+            (each.size, axis.position(each))
+            for axis, each in zip(axes, finest.version, strict=True)
         ]
-        return _summed(cube, corner, coarse, groups), found
+        return _summed(cube, corner, coarse, groups), finest
 
     def _axes(self, spec: TableSpec, counts: Int64) -> list[AxisVersions]:
         known = {axis.variable.name for axis in spec.axes}
@@ -251,7 +255,7 @@ class Coarsening(Method):
         return versions
 
     def _area(self, spec: TableSpec) -> int | None:
-        if self.minimum_population is None:
+        if self.area_population is None:
             return None
         if self.area is None and not geography_axes(spec):
             return None
@@ -259,12 +263,12 @@ class Coarsening(Method):
 
     def _all_rules(self) -> list[Rule]:
         # A share is what was written: 0.1 is a tenth, not the float nearest to it.
-        rules = [few_small(self.minimum, Fraction(str(self.small_share)))]
+        rules: list[Rule] = [FewSmall(self.minimum, Fraction(str(self.small_share)))]
         if self.mean_cell_size is not None:
             rules.append(mean_at_least(Fraction(str(self.mean_cell_size))))
-        if self.minimum_population is not None:
-            rules.append(areas_at_least(self.minimum_population))
-        if self.groups is Groups.AVOID:
+        if self.area_population is not None:
+            rules.append(areas_at_least(self.area_population))
+        if self.whole_groups is Groups.AVOID:
             rules.append(no_group_in_one_code())
         return [*rules, *self.rules]
 

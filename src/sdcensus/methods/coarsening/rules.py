@@ -8,34 +8,56 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 Int64 = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+Integers = npt.NDArray[Any] | int
 
 #: From the interior counts of a version, and the place of the axis of areas in it (``None`` where
 #: it has none), how much is wrong: 0 where it passes.
 Rule = Callable[[Int64, int | None], int]
 
 
-def few_small(minimum: int, share: Fraction = Fraction(0)) -> Rule:
+@dataclass(frozen=True, slots=True)
+class FewSmall:
     """Of the cells that are not empty, at most this share has fewer than ``minimum`` units.
 
+    It tells cells apart one by one, so that what becomes of it when codes are put together can be
+    reckoned for many pairs of codes at once.
+
+    Attributes:
+        minimum: Counts from 1 to below this are small.
+        share: The largest share of small ones among the cells that are not empty.
+
     Examples:
-        >>> few_small(3)(np.array([0, 2, 5]), None)
+        >>> FewSmall(3)(np.array([0, 2, 5]), None)
         1
-        >>> few_small(3, Fraction(1, 2))(np.array([0, 2, 5]), None)
+        >>> FewSmall(3, Fraction(1, 2))(np.array([0, 2, 5]), None)
         0
     """
 
-    def rule(counts: Int64, area: int | None) -> int:
-        filled = int(np.count_nonzero(counts))
-        small = int(np.count_nonzero((counts > 0) & (counts < minimum)))
-        return max(small - filled * share.numerator // share.denominator, 0)
+    minimum: int
+    share: Fraction = Fraction(0)
 
-    return rule
+    def __call__(self, counts: Int64, area: int | None) -> int:
+        """How many small counts are too many."""
+        return int(self.wrong(int(self.small(counts).sum()), int(np.count_nonzero(counts))))
+
+    def small(self, counts: Int64) -> Mask:
+        """Which of the counts are small."""
+        small: Mask = (counts > 0) & (counts < self.minimum)
+        return small
+
+    def wrong(self, small: Integers, filled: Integers) -> Int64:
+        """How many are too many, of so many small cells and so many that are not empty."""
+        allowed = np.asarray(filled) * self.share.numerator // self.share.denominator
+        return np.asarray(np.maximum(small - allowed, 0), dtype=np.int64)
 
 
 def mean_at_least(size: Fraction) -> Rule:

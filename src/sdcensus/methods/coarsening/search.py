@@ -1,7 +1,7 @@
 """The finest version of a table that passes: all of them looked at where they are few.
 
-Where there are too many, codes are put together step by step until the table passes, and parted
-again as long as it still does; and the finest that levels alone give is kept if it is finer.
+Where there are too many, steps begin at every combination of levels that could become finer than
+the best so far, and the finest that levels alone give is kept if it is finer.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ import numpy.typing as npt
 
 from sdcensus.kernels.cells.tabulate import Combine, regroup
 from sdcensus.methods.coarsening.axis_versions import AxisVersion, AxisVersions
-from sdcensus.methods.coarsening.rules import Rule
+from sdcensus.methods.coarsening.rules import FewSmall, Rule
+from sdcensus.methods.coarsening.stepwise import Steps, Work
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.progress import Progress, no_progress
 
@@ -26,6 +27,8 @@ Version = tuple[AxisVersion, ...]
 
 #: So many versions are all looked at, and so many cells altogether.
 MOST_VERSIONS, MOST_WORK = 5_000, 50_000_000
+#: So many cells are looked at, step by step, where there are more: some ten seconds.
+MOST_STEPS = 2_000_000_000
 
 
 class Finest(StrEnum):
@@ -42,10 +45,12 @@ class FinestVersion(Confidential):
     Attributes:
         version: How every axis is shown.
         proven: Whether every version was looked at.
+        ended: Whether the search ended early, since there was too much to look at.
     """
 
     version: Version
     proven: bool
+    ended: bool = False
 
     def __repr__(self) -> str:
         return "<FinestVersion: confidential>"
@@ -77,8 +82,11 @@ class VersionSearch:
 
     def wrong(self, version: Version) -> int:
         """How much of a version does not pass; 0 where it does."""
-        counts, area = self.counts(version), self._area
-        left_out = [not each.levels for each in version]
+        return self.wrong_in(version, self.counts(version))
+
+    def wrong_in(self, version: Version, counts: Int64) -> int:
+        """The same, where its counts are known."""
+        area, left_out = self._area, [not each.levels for each in version]
         if area is not None:
             area = None if left_out[area] else area - sum(left_out[:area])
         shown = counts.reshape(
@@ -123,12 +131,27 @@ class VersionSearch:
         if number <= MOST_VERSIONS and work <= MOST_WORK:
             best = self._best(itertools.product(*(ways for ways in choices if ways is not None)))
             return None if best is None else FinestVersion(best, proven=True)
-        levels = self._best(itertools.product(*(axis.options for axis in self._axes)))
-        stepwise = self._stepwise(progress)
-        passing = [version for version in (levels, stepwise) if version is not None]
-        if not passing:
-            return None
-        return FinestVersion(max(passing, key=self.fineness), proven=False)
+        starts = list(itertools.product(*(axis.options for axis in self._axes)))
+        best = self._best(starts)
+        limit = Work(MOST_STEPS)
+        finest = None if best is None else self.fineness(best)
+        ranked = sorted(
+            ((self.fineness(start), start) for start in starts), key=lambda pair: pair[0]
+        )
+        for at, (bound, start) in enumerate(reversed(ranked)):
+            progress("putting codes together", at / len(ranked))
+            # Putting codes together makes nothing finer.
+            if finest is not None and bound <= finest:
+                break
+            version = self.stepwise(start, limit)
+            if version is not None and (finest is None or self.fineness(version) > finest):
+                best, finest = version, self.fineness(version)
+        return None if best is None else FinestVersion(best, proven=False, ended=limit.is_done)
+
+    def stepwise(self, start: Version, work: Work) -> Version | None:
+        """Put codes together from a start on until the version passes; ``None`` if none does."""
+        small = next((rule for rule in self._rules if isinstance(rule, FewSmall)), FewSmall(1))
+        return Steps(self, self._axes, small, work).finest_from(start)
 
     def _best(self, versions: Iterable[Version]) -> Version | None:
         best: Version | None = None
@@ -138,33 +161,3 @@ class VersionSearch:
             if (reached is None or fineness > reached) and not self.wrong(version):
                 best, reached = version, fineness
         return best
-
-    def _stepwise(self, progress: Progress) -> Version | None:
-        version = tuple(axis.options[0] for axis in self._axes)
-        wrong = begun = self.wrong(version)
-        while wrong:
-            steps = list(self._steps(version, finer=False))
-            if not steps:
-                return None
-            # What is gained for each cell that is lost.
-            cells = math.prod(each.size for each in version)
-
-            def worth(
-                step: tuple[int, Version], now: int = wrong, had: int = cells
-            ) -> tuple[object, ...]:
-                left, other = step
-                lost = had - math.prod(each.size for each in other)
-                return (now - left) / max(lost, 1), self.fineness(other)
-
-            wrong, version = max(((self.wrong(step), step) for step in steps), key=worth)
-            progress("putting codes together", 1 - min(wrong / begun, 1.0))
-        while True:
-            finer = [step for step in self._steps(version, finer=True) if not self.wrong(step)]
-            if not finer:
-                return version
-            version = max(finer, key=self.fineness)
-
-    def _steps(self, version: Version, *, finer: bool) -> Iterable[Version]:
-        for at, axis in enumerate(self._axes):
-            for step in axis.finer(version[at]) if finer else axis.coarser(version[at]):
-                yield (*version[:at], step, *version[at + 1 :])

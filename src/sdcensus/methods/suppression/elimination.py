@@ -9,22 +9,21 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.kernels.elimination.basis import Columns
+from sdcensus.kernels.elimination.merging import same_columns
 from sdcensus.kernels.elimination.spans import Span
 from sdcensus.kernels.elimination.suppression import Singles, Status, suppressed
 from sdcensus.methods.suppression.problem import Pattern, SuppressionProblem
+from sdcensus.methods.suppression.widening import Insiders, widened
 from sdcensus.model.linked.atoms import cells_of_atoms, joint_spec
 from sdcensus.model.linked.cubes import LinkedCubes
 from sdcensus.model.linked.tables import LinkedTables
 from sdcensus.model.progress import Progress, no_progress
-from sdcensus.solvers.audit.audit import audit_cells
 
 Int64 = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
 #: Combinations of codes that are looked at where empty cells are closed.
 MOST_COMBINATIONS = 2_000_000
-#: More primary cells are not audited one by one.
-MOST_AUDITED = 3_000
 #: Cells and reasons that a message names.
 _NAMED = 5
 
@@ -139,7 +138,24 @@ def eliminate(
     if exposed.size:
         raise SpecError(_why(linked.tables, problem, rows, exposed))
     closed = problem.shown & (status != Status.OPEN)
-    return _audited(linked.tables, problem, closed, width, progress)
+    secondary = int((closed & ~problem.primary & ~problem.frozen).sum())
+    return widened(
+        linked.tables,
+        problem,
+        closed,
+        width=width,
+        statement=f"{int(problem.primary.sum()):,} primary and {secondary:,} secondary cells are"
+        " closed by elimination.",
+        insiders=None if singles is Singles.IGNORED else _insiders(linked, problem),
+        progress=progress,
+    )
+
+
+def _insiders(linked: LinkedCubes, problem: SuppressionProblem) -> Insiders:
+    """Those who are alone in a primary cell."""
+    nothing = np.zeros(problem.size, dtype=bool)
+    _, group = same_columns(rows_of(linked, nothing).columns)
+    return Insiders(problem.primary & (problem.counts == 1), group)
 
 
 def _why(tables: LinkedTables, problem: SuppressionProblem, rows: Rows, exposed: Int64) -> str:
@@ -159,70 +175,3 @@ def _why(tables: LinkedTables, problem: SuppressionProblem, rows: Rows, exposed:
         f' shown: {" | ".join(lines)}.{rest} Let them be closed (contradictions = "close"), or'
         " leave the table out."
     )
-
-
-def _audited(
-    tables: LinkedTables,
-    problem: SuppressionProblem,
-    closed: Mask,
-    width: int,
-    progress: Progress,
-) -> Pattern:
-    """Close further cells until every primary one has several possible whole numbers."""
-    primary = int(problem.primary.sum())
-    secondary = int((closed & ~problem.primary & ~problem.frozen).sum())
-    statement = f"{primary:,} primary and {secondary:,} secondary cells are closed by elimination."
-    if not width or not primary:
-        return Pattern(closed, statement)
-    if primary > MOST_AUDITED:
-        return Pattern(
-            closed,
-            f"{statement} No primary cell is a sum or difference of open ones. The possible whole"
-            f" numbers were not audited: that is done for up to {MOST_AUDITED:,} primary cells.",
-        )
-    before = int(closed.sum())
-    place = np.zeros(problem.size, dtype=np.int64)
-    place[problem.order] = 1 + np.arange(problem.order.size)
-    asked = problem.primary
-    while True:
-        hidden = closed | ~problem.shown
-        intervals = audit_cells(
-            tables.equations,
-            np.where(hidden, 0, problem.counts),
-            hidden,
-            asked=asked,
-            integer=True,
-            solution=problem.counts,
-            progress=lambda stage, done: progress(f"audit: {stage}", done),
-        )
-        narrow = np.flatnonzero(asked & (intervals.upper - intervals.lower < width))
-        if not narrow.size:
-            break
-        further = _further(problem, closed, place, narrow)
-        if not further.size:
-            names = " | ".join(tables.name(cell) for cell in narrow[:_NAMED].tolist())
-            raise SpecError(
-                f"{narrow.size} cells that may not be shown have fewer possible values than asked,"
-                f" whatever else is closed: {names}. Ask for less (width), or leave the cells out."
-            )
-        closed = closed.copy()
-        closed[further] = True
-    more = int(closed.sum()) - before
-    told = f" {more:,} more were closed after an audit." if more else ""
-    return Pattern(closed, f"{statement}{told} Each primary cell was audited.")
-
-
-def _further(problem: SuppressionProblem, closed: Mask, place: Int64, narrow: Int64) -> Int64:
-    """For each cell that is too narrow, the last in the order of the open cells beside it."""
-    free = problem.shown & ~closed & ~problem.forced & (problem.counts > 0)
-    matrix = problem.equations
-    rows = matrix.rows
-    chosen = []
-    for cell in narrow.tolist():
-        beside = matrix.columns[np.isin(rows, rows[matrix.columns == cell])]
-        beside = beside[free[beside]]
-        if not beside.size:
-            beside = np.flatnonzero(free)
-        if beside.size:
-            chosen.append(int(beside[np.argmax(place[beside])]))
-    return np.unique(np.array(chosen, dtype=np.int64))

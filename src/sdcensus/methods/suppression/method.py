@@ -21,6 +21,7 @@ from sdcensus.methods.suppression.problem import Pattern, SuppressionProblem
 from sdcensus.methods.suppression.rules import (
     Rule,
     any_of,
+    check_variables,
     fewer_than,
     group_disclosure,
     one_household,
@@ -198,7 +199,7 @@ class Suppression(LinkedMethod):
             default=1,
         ),
         Parameter(
-            "earlier",
+            "earlier_release",
             ValueKind.RELEASE,
             "An earlier release, to whose open and closed cells it keeps.",
         ),
@@ -217,7 +218,7 @@ class Suppression(LinkedMethod):
     def build(cls, asked: Asked) -> Suppression:
         """The method with what somebody said about it."""
         said = dict(asked.values)
-        earlier = said.pop("earlier", None)
+        earlier = said.pop("earlier_release", None)
         known = NOTHING_ELSEWHERE if earlier is None else asked.earlier(Path(earlier))
         return cls(**said, earlier=known)
 
@@ -325,6 +326,7 @@ class Suppression(LinkedMethod):
     def problem(self, linked: LinkedCubes) -> tuple[SuppressionProblem, tuple[str, ...]]:
         """What is asked of an engine, and what the office should know of it."""
         tables, counts = linked.tables, linked.counts
+        check_variables(tables.specs, self.group_axes, self.population, self.area)
         primary = with_empty_sums(linked, primary_cells(linked, self.rule()))
         way = Contradictions(self.contradictions)
         asked = kept(tables, self.earlier, primary, way, linked.elsewhere)
@@ -337,10 +339,21 @@ class Suppression(LinkedMethod):
             forced=asked.forced,
             frozen=asked.frozen,
             cost=cost,
+            least=self._least(linked),
             order=order,
             equations=tables.equations,
         )
         return problem, asked.remarks
+
+    def _least(self, linked: LinkedCubes) -> Int64:
+        """What everybody knows each cell to be at least.
+
+        Where empty cells are shown, a closed one holds somebody: three closed cells of which the
+        total is 3 are three ones. Rules that close empty cells say in which lines; on the safe side
+        it is known which of the closed ones are empty.
+        """
+        told = linked.tables.published & (self.zeros is Zeros.SHOW)
+        return np.asarray(told & (linked.counts > 0), dtype=np.int64)
 
     def _order(self, linked: LinkedCubes, earlier: CellsElsewhere) -> Int64:
         """The cells that are shown, those first that are to be kept open first."""

@@ -29,6 +29,8 @@ class SuppressionProblem(Confidential):
         forced: Cells that must stay open: they were published before. Never a primary one.
         frozen: Cells that must be closed without being primary: they were closed before.
         cost: What closing a cell costs, from 0; primary and frozen cells cost nothing.
+        least: What everybody knows each cell to be at least: where empty cells are shown, a closed
+            one holds somebody.
         order: The numbers of all cells that are shown, those first that are to be kept open first.
         equations: What adds up to 0 for any data: parts +1, totals -1.
     """
@@ -39,11 +41,12 @@ class SuppressionProblem(Confidential):
     forced: Mask
     frozen: Mask
     cost: Int64
+    least: Int64
     order: Int64
     equations: SparseMatrix
 
     def __post_init__(self) -> None:
-        for array in (self.shown, self.primary, self.forced, self.frozen, self.cost):
+        for array in (self.shown, self.primary, self.forced, self.frozen, self.cost, self.least):
             if array.shape != self.counts.shape:
                 raise SpecError("Suppression needs one value for each distinct cell.")
 

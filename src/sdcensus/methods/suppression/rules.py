@@ -13,7 +13,7 @@ from sdcensus.kernels.cells.tabulate import NO_ROW
 from sdcensus.model.cube.constraints import level_steps
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.linked.cubes import LinkedCubes
-from sdcensus.model.spec.table_spec import area_axis
+from sdcensus.model.spec.table_spec import TableSpec, area_axis, geography_axes
 
 Mask = npt.NDArray[np.bool_]
 
@@ -44,12 +44,11 @@ def group_disclosure(members: int = 0, axes: Sequence[str] = ()) -> Rule:
 
     Args:
         members: So many of the group may be elsewhere: they would know of all others.
-        axes: The variables whose codes are what a group must not be known for; all by default.
+        axes: The variables whose codes are what a group must not be known for; all by default. A
+            table without them has no such lines.
     """
 
     def rule(cube: Cube) -> Mask:
-        for name in axes:
-            cube.spec.position(name)
         closed = np.zeros(cube.shape, dtype=bool)
         for at, axis in enumerate(cube.spec.axes):
             if axes and axis.variable.name not in axes:
@@ -97,12 +96,16 @@ def one_household() -> Rule:
 def small_areas(population: int, area: str | None = None) -> Rule:
     """All cells that hold somebody, of areas with fewer units in the table than that.
 
+    A table without areas has no such cells.
+
     Args:
         population: The smallest area whose cells may be shown.
         area: The variable; the first geography of the table by default.
     """
 
     def rule(cube: Cube) -> Mask:
+        if not has_areas(cube.spec, area):
+            return np.zeros(cube.shape, dtype=bool)
         at = area_axis(cube.spec, area)
         count = cube.count
         for other, axis in enumerate(cube.spec.axes):
@@ -114,6 +117,34 @@ def small_areas(population: int, area: str | None = None) -> Rule:
         return np.asarray(np.broadcast_to(count < population, cube.shape) & (cube.count > 0))
 
     return rule
+
+
+def has_areas(spec: TableSpec, area: str | None) -> bool:
+    """Whether a table has an axis of a variable; of any geography where none is named."""
+    if area is None:
+        return bool(geography_axes(spec))
+    return any(axis.variable.name == area for axis in spec.axes)
+
+
+def check_variables(
+    specs: Sequence[TableSpec], axes: Sequence[str], population: int | None, area: str | None
+) -> None:
+    """Refuse rules about variables that none of the tables shows.
+
+    Args:
+        specs: The tables that are protected together.
+        axes: The variables of a rule about groups.
+        population: The smallest area; ``None`` for no such rule.
+        area: The variable of the areas, if it is named.
+
+    Raises:
+        SpecError: A rule holds in no table.
+    """
+    for name in axes:
+        if not any(has_areas(spec, name) for spec in specs):
+            specs[0].position(name)
+    if population is not None and not any(has_areas(spec, area) for spec in specs):
+        area_axis(specs[0], area)
 
 
 def any_of(*rules: Rule, unless: Rule | None = None) -> Rule:

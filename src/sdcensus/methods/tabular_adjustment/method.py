@@ -23,6 +23,7 @@ from sdcensus.methods.method import (
 from sdcensus.methods.suppression.rules import (
     Rule,
     any_of,
+    check_variables,
     fewer_than,
     group_disclosure,
     one_household,
@@ -76,9 +77,9 @@ class ControlledTabularAdjustment(LinkedMethod):
         unless: Cells of which this rule holds are never sensitive.
         lower_protection, upper_protection: How far a cell that may not be shown is moved down or
             up at least; where nothing is said, a small count goes to 0 or to the minimum.
-        small: Whether small counts may be published where others moved there.
+        new_small_counts: Whether small counts may be published where others moved there.
         zeros: Whether empty cells stay empty.
-        keep: Which totals stay as they are, unless they may not be shown themselves.
+        kept_totals: Which totals stay as they are, unless they may not be shown themselves.
         fixed: Tables whose cells stay as they are wherever they appear.
         largest_change: How far any other cell may move, as a share of it.
         weights: What one unit of change costs.
@@ -103,9 +104,9 @@ class ControlledTabularAdjustment(LinkedMethod):
     unless: Rule | None = None
     lower_protection: int | None = None
     upper_protection: int | None = None
-    small: SmallCounts | str = SmallCounts.AVOID
+    new_small_counts: SmallCounts | str = SmallCounts.AVOID
     zeros: Zeros | str = Zeros.KEEP
-    keep: Kept | str = Kept.NOTHING
+    kept_totals: Kept | str = Kept.NOTHING
     fixed: Sequence[TableSpec] = ()
     largest_change: float | Fraction | None = None
     weights: Weights | str = Weights.EQUAL
@@ -160,7 +161,7 @@ class ControlledTabularAdjustment(LinkedMethod):
             least=1,
         ),
         Parameter(
-            "small",
+            "new_small_counts",
             ValueKind.WORD,
             "Whether other cells may become small.",
             words=tuple(SmallCounts),
@@ -176,7 +177,7 @@ class ControlledTabularAdjustment(LinkedMethod):
             default=Zeros.KEEP,
         ),
         Parameter(
-            "keep",
+            "kept_totals",
             ValueKind.WORD,
             "Which totals stay as they are.",
             words=tuple(Kept),
@@ -263,9 +264,9 @@ class ControlledTabularAdjustment(LinkedMethod):
         if self.largest_change is not None and not self.largest_change >= 0:
             raise SpecError("The largest change of a cell is a share of it, 0 or more.")
         for field, options, what in (
-            ("small", SmallCounts, "treatment of small counts"),
+            ("new_small_counts", SmallCounts, "treatment of small counts"),
             ("zeros", Zeros, "treatment of zeros"),
-            ("keep", Kept, "kept total"),
+            ("kept_totals", Kept, "kept total"),
             ("weights", Weights, "kind of weights"),
             ("senses", Senses, "choice of senses"),
             ("effort", Effort, "effort"),
@@ -313,9 +314,9 @@ class ControlledTabularAdjustment(LinkedMethod):
             "unless": None if self.unless is None else getattr(self.unless, "__qualname__", ""),
             "lower_protection": self.lower_protection,
             "upper_protection": self.upper_protection,
-            "small": str(self.small),
+            "new_small_counts": str(self.new_small_counts),
             "zeros": str(self.zeros),
-            "keep": str(self.keep),
+            "kept_totals": str(self.kept_totals),
             "fixed": sorted(spec.hash() for spec in self.fixed),
             "largest_change": None if self.largest_change is None else str(self.largest_change),
             "weights": str(self.weights),
@@ -334,7 +335,7 @@ class ControlledTabularAdjustment(LinkedMethod):
         return Claims(
             zeros_kept=zeros,
             never_negative=True,
-            blocked_counts_never_appear=plain and self.small is SmallCounts.AVOID,
+            blocked_counts_never_appear=plain and self.new_small_counts is SmallCounts.AVOID,
             additive=True,
             grows_empty_cells=not zeros,
             cautions=(
@@ -367,6 +368,7 @@ class ControlledTabularAdjustment(LinkedMethod):
         if self.secret is None:  # refused when it was built
             raise SecretError("ControlledTabularAdjustment needs the office secret.")
         tables = linked.tables
+        check_variables(tables.specs, self.group_axes, self.population, self.area)
         sensitive = primary_cells(linked, self.rule())
         settings = self._settings()
         asked = requirements(linked, sensitive, self._impossible(tables), settings)
@@ -400,9 +402,9 @@ class ControlledTabularAdjustment(LinkedMethod):
             minimum=self.minimum,
             lower_protection=self.lower_protection,
             upper_protection=self.upper_protection,
-            small=SmallCounts(self.small),
+            small=SmallCounts(self.new_small_counts),
             zeros=Zeros(self.zeros),
-            keep=Kept(self.keep),
+            keep=Kept(self.kept_totals),
             fixed=tuple(self.fixed),
             # A share is what was written: 0.1 is a tenth, not the float nearest to it.
             largest_change=None if share is None else Fraction(str(share)),

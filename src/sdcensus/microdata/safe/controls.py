@@ -106,7 +106,8 @@ def _table(schema: Schema, listed: ListedVariables, text: str) -> ControlTable:
     by = [axis.strip() for axis in axes.split(",") if axis.strip()]
     if not by:
         raise SpecError(
-            f"--control {text} names no table. Name its axes, such as --control sex,age."
+            f"--control-table {text} names no table. Name its axes, such as"
+            " --control-table sex,age."
         )
     spec = TableSpec.build(schema, by, of=listed.unit)
     for axis in spec.axes:
@@ -129,14 +130,14 @@ def _check(listed: ListedVariables, axis: Axis, text: str) -> None:
     if own is None:
         known = ", ".join(spelled(each) for each in listed.all)
         raise SpecError(
-            f"--control {text}: {axis.variable.name!r} is not listed, and tables that show it are"
-            f" not controlled. List it in --variables, or control tables of: {known}."
+            f"--control-table {text}: {axis.variable.name!r} is not listed, and tables that show it"
+            f" are not controlled. List it in --variables, or control tables of: {known}."
         )
     for level in axis.levels:
         if not own.level.refines(level):
             raise SpecError(
-                f"--control {text}: {axis.variable.name!r} is listed as {spelled(own)}, of which"
-                f" {axis.variable.name}@{level.name} is no sum. List it at a finer level, or"
+                f"--control-table {text}: {axis.variable.name!r} is listed as {spelled(own)}, of"
+                f" which {axis.variable.name}@{level.name} is no sum. List it at a finer level, or"
                 f" control {spelled(own)} and larger groups of it."
             )
 
@@ -148,7 +149,7 @@ def _weight(number: str, text: str) -> int:
         weight = 0.0
     if not 1 <= weight <= LARGEST_WEIGHT or not weight.is_integer():
         raise SpecError(
-            f"--control {text}: the weight behind the sign '=' is a whole number from 1 to"
+            f"--control-table {text}: the weight behind the sign '=' is a whole number from 1 to"
             f" {LARGEST_WEIGHT}. Deviations are divided by it: what has weight 3 may be three"
             " times as far off."
         )

@@ -90,7 +90,7 @@ def layers_of(found: Combinations, controls: Controls) -> Layers:
     if combinations * len(keys) > _LARGEST_INDEX:
         raise SpecError(
             f"{len(keys):,} control tables (counted at each of their levels) are too many for a"
-            " census of this size. Name the tables that matter: --control AXES. Or list fewer"
+            " census of this size. Name the tables that matter: --control-table AXES. Or list fewer"
             " variables, or coarser levels."
         )
     index = np.zeros((combinations, len(keys)), dtype=np.uint16)

@@ -63,23 +63,23 @@ class Safe(Confidential):
 
     Attributes:
         variables: The variables whose combinations count, with their levels.
-        control: Tables whose deviations are to be small, with weights.
+        control_table: Tables whose deviations are to be small, with weights.
         minimum: How often a combination occurs that occurs.
-        keep: Listed variables that no record changes.
-        work: How many moves are looked at, for each record of a small combination.
+        unchanged: Listed variables that no record changes.
+        moves: How many moves are looked at, for each record of a small combination.
         restarts: How often the search begins anew.
         exact: How many combinations an integer program has.
         seconds: When the clock ends the search.
     """
 
     variables: tuple[str, ...]
-    control: tuple[str, ...] = ()
+    control_table: tuple[str, ...] = ()
     minimum: int = 3
-    keep: tuple[str, ...] = ()
-    work: int = 300
+    unchanged: tuple[str, ...] = ()
+    moves: int = 300
     restarts: int = 0
     exact: int = 100
-    seconds: int = 3600
+    seconds: float = 3600
 
     name: ClassVar[str] = "safe"
     version: ClassVar[int] = 1
@@ -96,7 +96,7 @@ class Safe(Confidential):
             required=True,
         ),
         Parameter(
-            "control",
+            "control_table",
             ValueKind.LISTS,
             "A table whose deviations are to be small: sex,age@five_year. With a weight by which"
             " they are divided: ed@parish,sex=3 may be three times as far off. All tables of one"
@@ -111,12 +111,12 @@ class Safe(Confidential):
             most=100,
         ),
         Parameter(
-            "keep",
+            "unchanged",
             ValueKind.VARIABLES,
             "Listed variables that no record changes, such as the area: their totals stay exact.",
         ),
         Parameter(
-            "work",
+            "moves",
             ValueKind.WHOLE,
             "How long is searched: so many moves for each record of a small combination.",
             default=300,
@@ -141,7 +141,7 @@ class Safe(Confidential):
         ),
         Parameter(
             "seconds",
-            ValueKind.WHOLE,
+            ValueKind.NUMBER,
             "When the clock ends the search with the best so far, which another run may not find.",
             default=3600,
             least=1,
@@ -172,9 +172,9 @@ class Safe(Confidential):
         problem = problem_of(found, layers, rule_classes(records, found), self.minimum)
         watch = Watch(
             Effort(
-                moves=self.work * max(small, _FEWEST),
+                moves=self.moves * max(small, _FEWEST),
                 restarts=self.restarts,
-                seconds=float(self.seconds),
+                seconds=self.seconds,
             ),
             controls.multiple,
             progress,
@@ -217,8 +217,8 @@ class Safe(Confidential):
         self, records: CensusStore, draws: Draws | None
     ) -> tuple[Combinations, Layers, Controls]:
         """The combinations and the control cells."""
-        listed = listed_variables(records.schema, self.variables, self.keep)
-        controls = control_tables(records.schema, listed, self.control)
+        listed = listed_variables(records.schema, self.variables, self.unchanged)
+        controls = control_tables(records.schema, listed, self.control_table)
         found = combinations_of(records, listed, draws)
         return found, layers_of(found, controls), controls
 

@@ -52,14 +52,14 @@ def spelled(listed: LevelOfVariable) -> str:
 
 
 def listed_variables(
-    schema: Schema, texts: Sequence[str], keep: Sequence[str] = ()
+    schema: Schema, texts: Sequence[str], unchanged: Sequence[str] = ()
 ) -> ListedVariables:
     """Read the listed variables.
 
     Args:
         schema: Of the census.
         texts: Variables, with levels where they are meant: ``age@five_year``.
-        keep: Those of them that no unit changes.
+        unchanged: Those of them that no unit changes.
 
     Raises:
         SpecError: A variable does not exist, has no codes, is listed twice or describes other
@@ -72,7 +72,7 @@ def listed_variables(
     unit = _unit(schema, [schema.variable(name) for name in names])
     listed = levels_of_variables(schema, unit, texts, "--variables")
     listed = tuple(sorted(listed, key=lambda each: each.variable.name))
-    kept = {name.partition("@")[0].strip() for name in keep}
+    kept = {name.partition("@")[0].strip() for name in unchanged}
     for name in sorted(kept - set(names)):
         raise UnknownName("listed variable", name, known=names)
     tied = {each.variable.name: _identity_classes(schema, each) for each in listed}

@@ -23,6 +23,8 @@ from sdcensus.model.spec.shared_cells import shared_cells
 Int64 = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
+#: The place of a table that nobody publishes.
+NOWHERE = -1
 #: Parts of a sum that are named.
 _MOST_PARTS = 6
 
@@ -77,11 +79,17 @@ class Comparison:
     unchecked: tuple[str, ...] = ()
 
 
-def compare_products(products: Sequence[ProductTable], *, most_named: int = 3) -> Comparison:
+def compare_products(
+    products: Sequence[ProductTable],
+    *,
+    empty: Sequence[ProductTable] = (),
+    most_named: int = 3,
+) -> Comparison:
     """Find cells that some of the products close and others show or make computable.
 
     Args:
         products: All products that are out or would be.
+        empty: Tables of which everybody knows that they are 0, published or not.
         most_named: How many cells of each finding are named.
     """
     if not any(product.closes for product in products):
@@ -94,8 +102,10 @@ def compare_products(products: Sequence[ProductTable], *, most_named: int = 3) -
     units = dict.fromkeys(product.spec.of for product in products if _asks_sums(product))
     for unit in units:
         places = [at for at, product in enumerate(products) if product.spec.of is unit]
+        compared = [products[at] for at in places]
+        known = [product for product in empty if product.spec.of is unit]
         try:
-            opened += _computable([products[at] for at in places], places, shown, most_named)
+            opened += _computable(compared, known, places, shown, most_named)
         except (TooManyCellsError, TooMuchWorkError):
             unchecked.append(
                 f"The tables of {unit.plural} have too many cells to find out whether closed ones"
@@ -108,6 +118,7 @@ def compare_products(products: Sequence[ProductTable], *, most_named: int = 3) -
 
 def _computable(
     products: Sequence[ProductTable],
+    empty: Sequence[ProductTable],
     places: Sequence[int],
     shown: Mapping[int, Collection[int]],
     most_named: int,
@@ -116,8 +127,14 @@ def _computable(
 
     Tables that close nothing are taken as if they showed all their cells, which is quick: most
     show them. Only if something follows then, their gaps are looked at; where that is too much,
-    what follows without them stands.
+    what follows without them stands. What is known to be 0 is left out where it is too much.
     """
+    if empty:
+        try:
+            beside = [*places, *(NOWHERE for _ in empty)]
+            return _computable([*products, *empty], (), beside, shown, most_named)
+        except (TooManyCellsError, TooMuchWorkError):
+            return _computable(products, (), places, shown, most_named)
     whole = [
         product if product.closes or product.missing is None else replace(product, missing=None)
         for product in products
@@ -187,13 +204,14 @@ def _summed(
         if not found.any():
             continue
         own = [at for at in every if at == closing or products[at].is_with(products[closing])]
+        own += [at for at in every if places[at] == NOWHERE]
         # What a method leaves to be computed from its own tables is its own affair.
         already = derivable(compared.sums, compared.known(own), follow)
         found &= ~already[numbers]
         if not found.any():
             continue
         first = int(numbers[found][0])
-        parts, used = _parts(compared, known, first, own)
+        parts, used = _parts(compared, known, first, own, places)
         others = used or tuple(at for at in every if at not in own)
         opened = cells[found]
         yield OpenedCells(
@@ -206,7 +224,7 @@ def _summed(
 
 
 def _parts(
-    compared: ComparedProducts, known: Mask, cell: int, own: Sequence[int]
+    compared: ComparedProducts, known: Mask, cell: int, own: Sequence[int], places: Sequence[int]
 ) -> tuple[tuple[str, ...], tuple[int, ...]]:
     """The cells that make up a closed one, in words, and the products that they stand in."""
     made = derivation(compared.sums, known, cell)
@@ -222,6 +240,8 @@ def _parts(
             if table is None:
                 continue
             used[table] = None
+        if places[table] == NOWHERE:  # it is 0
+            continue
         often = "" if abs(times) == 1 else f"{abs(times)} times "
         sign = "plus" if times > 0 else "less"
         parts.append(f"{sign} {often}{compared.name(number, table)}")

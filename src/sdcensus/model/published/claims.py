@@ -36,6 +36,8 @@ class Claims:
             shown, although some cells are withheld.
         shown_are_true: Whether every number that is shown is the true count: nothing was changed,
             some cells are not shown.
+        codes_put_together: Whether counts are exact, and codes are shown together in the place of
+            small ones.
         grows_empty_cells: Whether a cell without records can be published as a number above 0.
         cautions: What to know before relying on it, as sentences.
     """
@@ -54,6 +56,7 @@ class Claims:
     for_publication: bool = True
     shown_cells_add_up: bool = False
     shown_are_true: bool = False
+    codes_put_together: bool = False
     grows_empty_cells: bool = False
     cautions: tuple[str, ...] = ()
 

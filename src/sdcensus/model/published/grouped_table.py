@@ -105,7 +105,7 @@ class GroupedTable:
     def columns(self) -> dict[str, list[Any]]:
         """The cells as columns: groups, labels, sums, number of parts, error, flags."""
         columns: dict[str, list[Any]] = {}
-        positions = np.indices(self.published.shape).reshape(len(self.axes), -1)
+        positions = np.indices(self.published.shape).reshape(len(self.axes), self.published.size)
         for kind in ("", "_label"):
             for axis, at in zip(self.axes, positions, strict=True):
                 words = axis.labels if kind else axis.codes

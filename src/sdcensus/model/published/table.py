@@ -229,7 +229,7 @@ class Table:
 
     def columns(self, *, language: str | None = None) -> dict[str, list[Any]]:
         """The cells as columns: codes, levels where there are several, labels, values, flags."""
-        positions = np.indices(self.shape).reshape(len(self.shape), -1)
+        positions = np.indices(self.shape).reshape(len(self.shape), self.published.size)
         flags = None if self.flags is None else self.flags.reshape(-1)
         return _columns(self.spec, positions, self.published.reshape(-1), flags, language)
 

@@ -132,7 +132,7 @@ def _refuse_closed(
         opened = Registry.open(folder)
         entries = entries_out(opened, series) if series else list(opened.latest())
         if any(entry.closes for entry in entries):
-            refuse_closed_cells(policy.name, menus, opened.products(entries))
+            refuse_closed_cells(policy.name, menus, opened.products(entries), census.schema)
 
 
 def _read_plan(path: Path, census: Census) -> Plan:

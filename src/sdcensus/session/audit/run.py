@@ -44,6 +44,7 @@ class AuditOptions:
         width: Intervals narrower than this, in units of the values, are near.
         tolerance: By how much sums of published values may fail, in units of the values.
         lowest: The least that a cell can be; ``None`` for amounts that may be negative.
+        withheld_from: Withheld cells are known to be at least this: 1 where empty ones are shown.
         withheld_below: Cells that a rule withholds are known to be smaller than this.
         atoms: Whether combinations of all codes count as further cells: ``None`` for no.
         whole: Whether bounds are those of whole numbers.
@@ -56,6 +57,7 @@ class AuditOptions:
     width: Fraction = Fraction(0)
     tolerance: Fraction = Fraction(0)
     lowest: int | None = 0
+    withheld_from: int | None = None
     withheld_below: int | None = None
     atoms: bool = False
     whole: bool = False
@@ -68,6 +70,8 @@ class AuditOptions:
             raise SpecError("Proofs are written for 0 cells or more.")
         if self.withheld_below is not None and self.withheld_below < 1:
             raise SpecError("Cells are withheld below a number, 1 or more.")
+        if self.withheld_from is not None and self.withheld_from < 0:
+            raise SpecError("Withheld cells are known to be at least a number, 0 or more.")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -171,7 +175,8 @@ def _audit_group(group: _Group, options: AuditOptions, progress: Progress) -> Au
         group.linked,
         group.values,
         ~group.known,
-        lower=options.lowest,
+        lower=None if options.lowest is None else options.lowest * unit,
+        least=_least(group, options, unit),
         upper=_upper(group, options, unit),
         tolerance=tolerance,
         atoms=atoms > 0,
@@ -183,7 +188,12 @@ def _audit_group(group: _Group, options: AuditOptions, progress: Progress) -> Au
             system, asked=asked, integer=options.whole, workers=options.workers, progress=progress
         )
     except DoesNotAddUp as error:
-        raise _told(group, error, decimals) from None
+        raise _told(group, error, options, decimals) from None
+    if _zeros_are_shown(group) and options.lowest == 0 and options.withheld_from is None:
+        notes.append(
+            "Cells are shown as 0: readers may take it that withheld ones hold somebody. If no"
+            " empty cell is withheld, say so: --withheld-from 1."
+        )
     width = int(options.width * unit)
     requirement = Requirement(
         percent=options.percent, width=width, reach=_reach(group, intervals.asked.size)
@@ -257,6 +267,20 @@ def _check_values(group: _Group, options: AuditOptions, tolerance: int) -> None:
                 f" the largest gap is {shown_gap}). If values are rounded, give --tolerance; if the"
                 " files do not count the same, audit them with --separately.",
             )
+
+
+def _zeros_are_shown(group: _Group) -> bool:
+    """Whether some table lists cells as 0."""
+    return any(
+        ((table.states == CellState.SHOWN) & (table.values == 0)).any() for table in group.tables
+    )
+
+
+def _least(group: _Group, options: AuditOptions, unit: int) -> Int64 | None:
+    """What is known of withheld cells from below: that they are not empty."""
+    if options.withheld_from is None:
+        return None
+    return np.where(group.withheld & ~group.known, options.withheld_from * unit, -FREE)
 
 
 def _upper(group: _Group, options: AuditOptions, unit: int) -> Int64 | None:
@@ -372,8 +396,20 @@ def _sum(group: _Group, failed: FailedEquation) -> FailedSum:
     return FailedSum(group.names.of(total), len(failed.cells) - 1, failed.gap)
 
 
-def _told(group: _Group, error: DoesNotAddUp, decimals: int) -> DoesNotAddUp:
+def _told(group: _Group, error: DoesNotAddUp, options: AuditOptions, decimals: int) -> DoesNotAddUp:
     """The same error with codes."""
+    assumed = [
+        f"--withheld-{word} {number}"
+        for word, number in (("from", options.withheld_from), ("below", options.withheld_below))
+        if number is not None
+    ]
+    if assumed:
+        return DoesNotAddUp(
+            error.failed,
+            f"The published values do not fit what is said of withheld cells: {', '.join(assumed)}."
+            " Some are outside of it, such as those that were closed for others where a file does"
+            " not tell which these are. Leave it out, and see whether the values add up then.",
+        )
     if not error.failed:
         return DoesNotAddUp(
             (),

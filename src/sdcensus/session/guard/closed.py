@@ -14,6 +14,7 @@ from pathlib import Path
 from sdcensus.errors import Refused
 from sdcensus.model.linked.opened import compare_products
 from sdcensus.model.linked.products import Closing, ProductTable
+from sdcensus.model.linked.structural import impossible_products
 from sdcensus.model.schema.identities import ties_of
 from sdcensus.model.schema.schema import Schema
 from sdcensus.session.guard.run import GuardRun, TableChanges
@@ -86,7 +87,8 @@ def closed_in_run(
     # A builder that would show what is out and closed stays closed itself.
     before += served_products(office, series, run.census.schema, products)
     fresh = frozenset(at for at, change in enumerate(changes) if change.fresh)
-    closed = check_closed(products, before, fresh=fresh, accepts=run.accepts)
+    empty = impossible_products(run.census.schema, [*products, *before])
+    closed = check_closed(products, before, fresh=fresh, accepts=run.accepts, empty=empty)
     notes = (
         *closed.notes,
         *reopened(registry, here, latest),
@@ -146,6 +148,7 @@ def check_closed(
     *,
     fresh: Collection[int],
     accepts: bool,
+    empty: Sequence[ProductTable] = (),
 ) -> ClosedCells:
     """Refuse a run that gives away what is closed, or closes what is out.
 
@@ -154,12 +157,13 @@ def check_closed(
         out: What is out, and not published anew by the run.
         fresh: Which tables of the run are not out as they are.
         accepts: Whether somebody accepts by name that cells are closed which are out.
+        empty: Tables of which everybody knows that they are 0.
 
     Raises:
         Refused: Cells would be closed in one product and given away by others.
     """
     products = [*run, *out]
-    comparison = compare_products(products)
+    comparison = compare_products(products, empty=empty)
     opens = [cells for cells in comparison.opened if any(at in fresh for at in cells.opened_by)]
     if opens or comparison.unchecked:
         raise Refused(opening_text(products, opens, comparison))

@@ -13,6 +13,7 @@ from pathlib import Path
 from sdcensus.errors import Refused, SdcensusError, StoreError
 from sdcensus.model.linked.opened import compare_products
 from sdcensus.model.linked.products import ProductTable
+from sdcensus.model.linked.structural import impossible_products
 from sdcensus.model.policy.menu import Menu, MenuVariable
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity, Level
@@ -135,13 +136,16 @@ def _spec(menu: Menu, levels: Mapping[str, Level]) -> TableSpec:
     return TableSpec(of=menu.of, axes=tuple(axes))
 
 
-def refuse_closed_cells(name: str, menus: Sequence[Menu], out: Sequence[ProductTable]) -> None:
+def refuse_closed_cells(
+    name: str, menus: Sequence[Menu], out: Sequence[ProductTable], schema: Schema
+) -> None:
     """Keep a builder closed whose menu would show what a published table closes.
 
     Args:
         name: The policy that opens the menus.
         menus: What would be offered.
         out: What is published.
+        schema: Of the census: what it declares impossible is known to everybody.
 
     Raises:
         Refused: A closed cell could be asked for, or be computed from answers.
@@ -149,7 +153,7 @@ def refuse_closed_cells(name: str, menus: Sequence[Menu], out: Sequence[ProductT
     products = [*out, *(each for menu in menus for each in _of_menu(menu, out))]
     if not any(product.closes for product in out):
         return
-    comparison = compare_products(products)
+    comparison = compare_products(products, empty=impossible_products(schema, products))
     served = range(len(out), len(products))
     opened = [cells for cells in comparison.opened if any(at in served for at in cells.opened_by)]
     if not opened and not comparison.unchecked:

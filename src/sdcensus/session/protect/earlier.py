@@ -40,7 +40,7 @@ def earlier_products(path: Path) -> list[ProductTable]:
         if not closing:
             raise InputError(
                 f"{path}: no table of this registry closes cells. Name the published files of the"
-                " earlier release, or leave 'earlier' out."
+                " earlier release, or leave 'earlier_release' out."
             )
         return registry.products(closing)
     if path.is_dir():

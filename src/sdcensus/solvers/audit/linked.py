@@ -13,7 +13,7 @@ from sdcensus.model.progress import Progress, no_progress
 from sdcensus.solvers.audit.atoms import equations_with_atoms
 from sdcensus.solvers.audit.audit import audit_system
 from sdcensus.solvers.audit.intervals import CellIntervals
-from sdcensus.solvers.audit.system import AuditSystem, Mask
+from sdcensus.solvers.audit.system import FREE, AuditSystem, Mask
 
 
 def linked_system(
@@ -22,6 +22,7 @@ def linked_system(
     hidden: npt.NDArray[Any],
     *,
     lower: int | None = 0,
+    least: npt.NDArray[Any] | None = None,
     upper: npt.NDArray[Any] | None = None,
     tolerance: int = 0,
     atoms: bool = False,
@@ -33,6 +34,7 @@ def linked_system(
         values: A value for each cell; those of withheld and of auxiliary cells are not looked at.
         hidden: A mask of the cells that are withheld; those that no table shows are, too.
         lower: The least that any cell can be; ``None`` for amounts that may be negative.
+        least: What is known of each cell from below, besides that.
         upper: What is known of each cell from above.
         tolerance: By how much equations may fail.
         atoms: Whether combinations of all codes count as further cells, at least 0 each.
@@ -46,6 +48,12 @@ def linked_system(
     more = equations.shape[1] - linked.size
     unseen = mask | ~linked.published
     asked = np.append(mask & linked.published, np.zeros(more, dtype=bool))
+    below = np.append(
+        np.full(linked.size, -FREE if lower is None else lower, dtype=np.int64),
+        np.zeros(more, dtype=np.int64),
+    )
+    if least is not None:
+        below[: linked.size] = np.maximum(below[: linked.size], least)
     above = None
     if upper is not None:
         above = np.append(upper, np.full(more, np.iinfo(np.int64).max))
@@ -53,7 +61,7 @@ def linked_system(
         equations,
         np.append(numbers, np.zeros(more, dtype=numbers.dtype)),
         np.append(unseen, np.ones(more, dtype=bool)),
-        lower=lower,
+        lower=below,
         upper=above,
         tolerance=tolerance,
     )

@@ -1,0 +1,292 @@
+"""Room for primary cells: closing further cells until each has several possible whole numbers.
+
+That a cell is no sum or difference of open ones does not say that it can be anything. Counts are
+not negative, closed cells hold somebody where empty ones are shown, and tables that count the same
+people leave less than their sums say: three closed cells with a total of 3 are three ones.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sdcensus.errors import SpecError
+from sdcensus.methods.suppression.problem import Pattern, SuppressionProblem
+from sdcensus.model.confidential import Confidential
+from sdcensus.model.cube.constraints import SparseMatrix
+from sdcensus.model.linked.tables import LinkedTables
+from sdcensus.model.progress import Progress, no_progress
+from sdcensus.solvers.audit.atoms import atoms_of, equations_with_atoms
+from sdcensus.solvers.audit.audit import audit_system
+from sdcensus.solvers.audit.intervals import CellIntervals
+from sdcensus.solvers.audit.system import FREE, AuditSystem
+
+Int64 = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+#: More primary cells are not audited by programs, only by single sums.
+MOST_AUDITED = 3_000
+#: Those who are alone times primary cells, up to which each of them is thought of by programs.
+MOST_PAIRS = 4_000
+#: Combinations of codes up to which they count as further cells.
+MOST_ATOMS = 20_000
+#: Cells that a message names.
+_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Insiders(Confidential):
+    """Those who are alone in a primary cell, and know that it is 1.
+
+    Attributes:
+        cells: A mask of these cells.
+        group: For each cell a number, the same for cells that hold the same records: whoever is
+            alone in one of them is alone in all.
+    """
+
+    cells: Mask
+    group: Int64
+
+    def __repr__(self) -> str:
+        return f"<Insiders of {int(self.cells.sum())} cells: confidential>"
+
+    def each(self) -> list[int]:
+        """A cell for each of them."""
+        numbers = np.flatnonzero(self.cells)
+        _, first = np.unique(self.group[numbers], return_index=True)
+        return [int(cell) for cell in numbers[np.sort(first)]]
+
+
+def widened(
+    tables: LinkedTables,
+    problem: SuppressionProblem,
+    closed: Mask,
+    *,
+    width: int,
+    statement: str,
+    insiders: Insiders | None = None,
+    progress: Progress = no_progress,
+) -> Pattern:
+    """Close further cells until every primary one has room.
+
+    Args:
+        tables: The tables.
+        problem: What is asked.
+        closed: Cells that are closed already.
+        width: How far apart the smallest and the largest possible value of a primary cell have to
+            be; 0 for no audit.
+        statement: What is said of the cells that are closed already.
+        insiders: Those for whom one value must not be left either; ``None`` for nobody.
+        progress: Told how far it is.
+
+    Raises:
+        SpecError: There is no room, whatever else is closed.
+    """
+    primary = int(problem.primary.sum())
+    if not width or not primary:
+        return Pattern(closed, statement)
+    audit = _Audit.of(tables, problem, programs=primary <= MOST_AUDITED)
+    now = audit.with_room(closed, problem.primary, width, progress)
+    said = audit.statement
+    alone = [] if insiders is None else insiders.each()
+    if insiders is not None and 0 < len(alone) * primary <= MOST_PAIRS:
+        # Whatever is closed for one of them, no interval of another becomes narrower.
+        for cell in alone:
+            others = problem.primary & (insiders.group != insiders.group[cell])
+            # That nobody else is in it is what somebody alone in a cell knows.
+            now = audit.with_room(now, others & (problem.counts > 0), 1, progress, known=cell)
+        said += " So was what those know who are alone in one."
+    more = int(now.sum()) - int(closed.sum())
+    told = f" {more:,} more were closed after an audit." if more else ""
+    return Pattern(now, f"{statement}{told} {said}")
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class _Audit:
+    """What is solved again and again, with more cells closed each time."""
+
+    tables: LinkedTables
+    problem: SuppressionProblem
+    equations: SparseMatrix
+    programs: bool
+
+    @classmethod
+    def of(cls, tables: LinkedTables, problem: SuppressionProblem, *, programs: bool) -> _Audit:
+        """The equations: with combinations of codes where there are few."""
+        atoms = programs and 0 < atoms_of(tables) <= MOST_ATOMS
+        equations = equations_with_atoms(tables) if atoms else tables.equations
+        return cls(tables, problem, equations, programs)
+
+    @property
+    def statement(self) -> str:
+        if self.programs:
+            return "Each primary cell was audited."
+        return (
+            "No primary cell is a sum or difference of open ones, nor settled by a single sum. What"
+            " several sums leave together was not audited: that is done for up to"
+            f" {MOST_AUDITED:,} primary cells."
+        )
+
+    def with_room(
+        self, closed: Mask, asked: Mask, width: int, progress: Progress, known: int | None = None
+    ) -> Mask:
+        """Close further cells until those that are asked for have room.
+
+        Args:
+            closed: Cells that are closed already.
+            asked: The cells.
+            width: How much room.
+            progress: Told how far it is.
+            known: A closed cell whose value somebody knows.
+        """
+        now = closed.copy()
+        while True:
+            intervals = self._intervals(now, asked, known, progress)
+            room = np.where(intervals.bounded, intervals.upper - intervals.lower, width)
+            narrow = np.flatnonzero(asked & (room < width))
+            if not narrow.size:
+                return now
+            further = _further(self.problem, now, room, narrow, width)
+            if not further.size:
+                names = " | ".join(self.tables.name(cell) for cell in narrow[:_NAMED].tolist())
+                raise SpecError(
+                    f"{narrow.size} cells that may not be shown have fewer possible values than"
+                    f" asked, whatever else is closed: {names}. Ask for less (width), or leave the"
+                    " cells out."
+                )
+            now[further] = True
+            # Whatever is closed, no interval becomes narrower: the others have room for good.
+            asked = np.zeros_like(asked)
+            asked[narrow] = True
+
+    def _intervals(
+        self, closed: Mask, asked: Mask, known: int | None, progress: Progress
+    ) -> CellIntervals:
+        """What can be computed of the cells that are asked for."""
+        problem = self.problem
+        more = self.equations.shape[1] - problem.size
+        hidden = closed | ~problem.shown
+        upper = np.full(self.equations.shape[1], FREE, dtype=np.int64)
+        if known is not None:
+            upper[known] = problem.counts[known]
+        system = AuditSystem.of(
+            self.equations,
+            _with(np.where(hidden, 0, problem.counts), more, 0),
+            _with(hidden, more, True),
+            lower=_with(problem.least, more, 0),
+            upper=upper,
+        )
+        return audit_system(
+            system,
+            asked=_with(asked, more, False),
+            integer=True,
+            programs=self.programs,
+            solution=None if more else problem.counts,
+            progress=lambda stage, done: progress(f"audit: {stage}", done),
+        ).first(problem.size)
+
+
+def _with(array: npt.NDArray[np.generic], more: int, value: int) -> npt.NDArray[np.generic]:
+    """An array of the cells, with one value for all further ones."""
+    return np.append(array, np.full(more, value, dtype=array.dtype))
+
+
+def _further(
+    problem: SuppressionProblem, closed: Mask, room: Int64, narrow: Int64, width: int
+) -> Int64:
+    """For each cell that is too narrow, the last in the order of the open cells that hold it so.
+
+    If no sum for itself holds it, many together do, and one beside it is closed, or any.
+    """
+    free = problem.shown & ~closed & ~problem.forced & (problem.counts > 0)
+    place = np.zeros(problem.size, dtype=np.int64)
+    place[problem.order] = np.arange(problem.order.size)
+    sums = _Sums.of(problem, closed, np.minimum(room, width), width)
+    chosen = []
+    for cell in narrow.tolist():
+        beside = sums.holding(cell, free)
+        if not beside.size:
+            beside = sums.cells(sums.rows_of(cell), free)
+        if not beside.size:
+            beside = np.flatnonzero(free)
+        if beside.size:
+            chosen.append(int(beside[np.argmax(place[beside])]))
+    return np.unique(np.array(chosen, dtype=np.int64))
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class _Sums:
+    """Equations by their cells, and cells by their equations.
+
+    Attributes:
+        equations: The equations.
+        rows, starts: The equations of each cell.
+        hidden: Cells that nobody sees.
+        room: How far apart the bounds of each cell are.
+        slack: The same for all hidden cells of an equation together.
+        excess: How far the hidden parts of an equation are above the least that they can be.
+        width: How far apart bounds have to be.
+    """
+
+    equations: SparseMatrix
+    rows: Int64
+    starts: Int64
+    hidden: Mask
+    room: Int64
+    slack: Int64
+    excess: Int64
+    width: int
+
+    @classmethod
+    def of(cls, problem: SuppressionProblem, closed: Mask, room: Int64, width: int) -> _Sums:
+        """Sort the equations by their cells."""
+        matrix = problem.equations
+        order = np.argsort(matrix.columns, kind="stable")
+        starts = np.searchsorted(matrix.columns[order], np.arange(problem.size + 1))
+        hidden = closed | ~problem.shown
+        slack, excess = np.zeros((2, matrix.shape[0]), dtype=np.int64)
+        np.add.at(slack, matrix.rows, (room * hidden)[matrix.columns])
+        above = np.where(hidden, problem.counts - problem.least, 0)[matrix.columns]
+        np.add.at(excess, matrix.rows, np.where(matrix.values > 0, above, 0))
+        return cls(matrix, matrix.rows[order], starts, hidden, room, slack, excess, width)
+
+    def rows_of(self, cell: int) -> Int64:
+        """The equations of a cell."""
+        return self.rows[self.starts[cell] : self.starts[cell + 1]]
+
+    def cells(self, rows: Int64, wanted: Mask) -> Int64:
+        """The cells of some equations of which something holds."""
+        matrix = self.equations
+        parts = [matrix.columns[matrix.starts[row] : matrix.starts[row + 1]] for row in rows]
+        cells = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *parts]))
+        return np.asarray(cells[wanted[cells]], dtype=np.int64)
+
+    def holding(self, cell: int, free: Mask) -> Int64:
+        """Open cells of the equation that holds a cell: the one whose parts can shrink least.
+
+        If all its cells are closed, what holds one of them holds the cell.
+        """
+        seen: set[int] = set()
+        waiting = self._tight(cell, seen)
+        heapq.heapify(waiting)
+        while waiting:
+            _, row = heapq.heappop(waiting)
+            every = np.array([row])
+            opened = self.cells(every, free)
+            if opened.size:
+                return opened
+            for each in self.cells(every, self.hidden).tolist():
+                for further in self._tight(each, seen):
+                    heapq.heappush(waiting, further)
+        return np.zeros(0, dtype=np.int64)
+
+    def _tight(self, cell: int, seen: set[int]) -> list[tuple[int, int]]:
+        """Equations of a cell that leave it too little room and were not seen, by their excess."""
+        rows = self.rows_of(cell)
+        tight = rows[self.slack[rows] - self.room[cell] < self.width].tolist()
+        fresh = [row for row in tight if row not in seen]
+        seen.update(fresh)
+        return [(int(self.excess[row]), row) for row in fresh]
