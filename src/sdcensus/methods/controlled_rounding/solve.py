@@ -175,7 +175,9 @@ class Rounder:
         # A program proves more about a small table than a long search finds in it.
         soon = _FEW if self._small else len(lengths)
         if len(tables) == 1 and tables[0].cells.size > LARGE:
-            self._descend(near, bound, axes, tables[0])
+            # What came nearest when cells were allowed less may do now, and was dear to find.
+            if result.last is None or not result.best.consider(problem, result.last):
+                self._descend(near, bound, axes, tables[0])
             lengths = ()
         self._search(near, bound, axes, tables, lengths[:soon])
         if not self._near_enough:
