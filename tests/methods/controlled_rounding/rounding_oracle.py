@@ -50,16 +50,16 @@ def least_distance(linked: LinkedCubes, method: ControlledRounding) -> int | Non
         hstack([base * one, one, none]),
         hstack([-base * one, one, none]),
     ]
-    lower, upper = [np.zeros(height), counts, -counts], [np.zeros(height)]
-    upper += [np.full(size, np.inf)] * 2
+    endless = np.full(size, np.inf)
+    lower: list[Any] = [np.zeros(height), counts, -counts]
+    upper: list[Any] = [np.zeros(height), endless, endless]
     cells = np.flatnonzero(shown & (counts > 0) & (counts < (method.protect_below or 0)))
     if cells.size:
         chosen, empty = one[cells], csr_array((cells.size, size))
         side = hstack([base * chosen, empty, -_LARGE * chosen])
         rows += [side, side]
-        endless = np.full(cells.size, np.inf)
-        lower += [-endless, counts[cells] + (method.upper_protection or 1) - _LARGE]
-        upper += [counts[cells] - (method.lower_protection or 1), endless]
+        lower += [-endless[cells], counts[cells] + (method.upper_protection or 1) - _LARGE]
+        upper += [counts[cells] - (method.lower_protection or 1), endless[cells]]
     result = milp(
         np.concatenate([np.zeros(size), shown.astype(float), np.zeros(size)]),
         integrality=np.concatenate([np.ones(size), np.zeros(size), np.ones(size)]),

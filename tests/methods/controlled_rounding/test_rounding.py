@@ -139,7 +139,9 @@ def brute_force(true: Int64, base: int, steps: int) -> int | None:
             table = np.concatenate([table, table.sum(axis=axis, keepdims=True)], axis=axis)
         fits = all(
             value in allowed(count, base, steps)
-            for value, count in zip(table.reshape(-1).tolist(), true.reshape(-1), strict=True)
+            for value, count in zip(
+                table.reshape(-1).tolist(), true.reshape(-1).tolist(), strict=True
+            )
         )
         if fits:
             far = int(np.abs(table - true).sum())

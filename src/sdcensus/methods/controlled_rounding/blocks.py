@@ -106,7 +106,8 @@ class Descent:
     def _search(self, grid: Grid, steps: Int64, first: int) -> None:
         if grid.numbers.size:
             search = Search(self._problem, grid, self._average, steps, Sequence(first), self._spend)
-            search.cool(self._sweeps, _no_look)
+            if self._spend(0):  # where the clock has ended it, blocks stay as they begin
+                search.cool(self._sweeps, _no_look)
             self.steps[grid.numbers] = search.steps
 
     def _round_block(self, block: Block) -> None:

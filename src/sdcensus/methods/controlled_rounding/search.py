@@ -129,11 +129,11 @@ class Search:
                 break
         self.mend()
 
-    def mend(self) -> None:
-        """Look for changes through cells that are where they may not be."""
+    def mend(self, attempts: int = _MENDING) -> None:
+        """Look for changes through cells that are where they may not be; so often at most."""
         usual = self._costs
         least = self._wrong.sum()
-        for attempt in range(_MENDING):
+        for attempt in range(attempts):
             wrong = np.flatnonzero(self._wrong)
             if not wrong.size:
                 break

@@ -39,6 +39,9 @@ _SWEEPS, _FEW = (10, 30, 100, 300, 1000, 3000), 2
 _BLOCK_SWEEPS = (4, 40)
 #: Cells and arcs that a sweep looks at, for each cell.
 _WORK_OF_A_SWEEP = 80
+#: How often cells of a large table that are wrong are tried to be mended in all of it: each time
+#: takes seconds.
+_MENDING_LARGE = 8
 #: A search that finds no table goes on as long as so much of what is wrong goes away.
 _HOPE = 0.7
 
@@ -263,7 +266,7 @@ class Rounder:
             grid = _grid(problem, axes, [table])
             steps = descent.steps[grid.numbers]
             search = Search(problem, grid, bound.average, steps, Sequence(1), budget.note)
-            search.mend()
+            search.mend(_MENDING_LARGE)
             whole = np.zeros(problem.size, dtype=np.int64)
             whole[grid.numbers] = search.steps
             result.last = whole
