@@ -10,6 +10,7 @@ from pathlib import Path
 
 from benchmarks import (
     audit,
+    controlled_rounding,
     country,
     groups,
     holes,
@@ -120,6 +121,10 @@ def sections(folder: Path, *, small: bool) -> dict[str, Section]:
         ),
         "audit": ("Audit of withheld cells", lambda: audit.measure(folder)),
         "tabular-adjustment": ("Controlled tabular adjustment", tabular_adjustment.measure),
+        "controlled-rounding": (
+            "Controlled rounding, the nearest and at random",
+            lambda: controlled_rounding.measure(small=small),
+        ),
         "small-counts": (
             "Small count rounding",
             lambda: small_counts.measure(folder, (47_000,) if small else (47_000, 300_000)),

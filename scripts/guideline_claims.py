@@ -451,7 +451,11 @@ def _yes(figures: Sequence[Measured], take: Callable[[Measured], float]) -> str:
 
 
 def _link(name: str) -> str:
-    pages = {"targeted-swap": "../microdata/swapping.md", "safe": "../microdata/safe.md"}
+    pages = {
+        "targeted-swap": "../microdata/swapping.md",
+        "safe": "../microdata/safe.md",
+        "controlled-random-rounding": "controlled-rounding.md",
+    }
     return f"[{name}]({pages.get(name, f'{name}.md')})"
 
 

@@ -22,6 +22,7 @@ from sdcensus.model.plan.vocabulary import INDICATOR_KINDS
 from tests.documents import (
     effects_of_plans,
     effects_of_policies,
+    effects_of_rounding,
     effects_of_schemas,
     effects_of_searches,
 )
@@ -35,7 +36,9 @@ DOCUMENTS: dict[tuple[str, ...], dict[str, Effect]] = {
     ("policy.sections",): effects_of_policies.EFFECTS,
 }
 #: What is said about methods and steps, each for itself.
-OF_METHODS = effects_of_plans.OF_METHODS | effects_of_searches.OF_METHODS
+OF_METHODS = (
+    effects_of_plans.OF_METHODS | effects_of_searches.OF_METHODS | effects_of_rounding.OF_METHODS
+)
 #: The settings of each method and step.
 SETTINGS = {
     taker.name: [parameter.name for parameter in taker.takes]
@@ -143,6 +146,7 @@ VALUES = {
     **{"cells": '"cells.csv"', "senses": '"best"', "effort": '"fast"', "work": "1"},
     **{"seconds": "1", "gap": "0.1", "small_share": "0.1", "area_population": "9"},
     **{"whole_groups": '"avoid"', "collapse": '"levels"', "ordered": '["ed"]'},
+    **{"extra_steps": "1", "protect_below": "4", "infeasible": '"widen"'},
     **{"only": '["ed"]', "finest": '"information"'},
 }
 

@@ -26,6 +26,8 @@ from sdcensus.formats.write import write_table
 from sdcensus.methods.additivity import Additivity
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.coarsening.method import Coarsening
+from sdcensus.methods.controlled_rounding.random_rounding import ControlledRandomRounding
+from sdcensus.methods.controlled_rounding.rounding import ControlledRounding
 from sdcensus.methods.light_touch import LightTouch
 from sdcensus.methods.method import Method
 from sdcensus.methods.notes import notes_for
@@ -81,6 +83,10 @@ CASES = {
     ),
     "threshold-and-rounding": Case(ThresholdRounding(10, 5)),
     "small-count-rounding": Case(SmallCountRounding(5, secret=SECRET), changes=False),
+    "controlled-rounding": Case(ControlledRounding(3)),
+    "controlled-random-rounding": Case(
+        ControlledRandomRounding(3, secret=SECRET, infeasible="widen")
+    ),
     "suppression": Case(Suppression(3), changes=False),
     "tabular-adjustment": Case(ControlledTabularAdjustment(secret=SECRET), changes=False),
     "coarsening": Case(Coarsening(3), changes=False),

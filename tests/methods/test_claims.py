@@ -13,6 +13,8 @@ import sdcensus.methods as methods
 from sdcensus.errors import SpecError
 from sdcensus.methods.building_blocks import LargeAreasExact
 from sdcensus.methods.cell_key import CellKey
+from sdcensus.methods.controlled_rounding.random_rounding import ControlledRandomRounding
+from sdcensus.methods.controlled_rounding.rounding import ControlledRounding
 from sdcensus.methods.light_touch import LightTouch
 from sdcensus.methods.method import Method
 from sdcensus.methods.per_unit import PerUnitDeviations
@@ -48,6 +50,8 @@ METHODS: dict[str, Method] = {
     "threshold and rounding": ThresholdRounding(),
     "small count rounding": SmallCountRounding(base=3, secret=SECRET),
     "tabular adjustment": ControlledTabularAdjustment(secret=SECRET),
+    "controlled rounding": ControlledRounding(3),
+    "controlled random rounding": ControlledRandomRounding(3, secret=SECRET, infeasible="widen"),
     "large areas exact": LargeAreasExact(CellKey(strength("medium"), SECRET), 40),
 }
 CASES = [pytest.param(method, id=name) for name, method in METHODS.items()]

@@ -16,6 +16,8 @@ from sdcensus.methods.additivity import Additivity
 from sdcensus.methods.building_blocks import BuildingBlocks, LargeAreasExact
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.coarsening.method import Coarsening
+from sdcensus.methods.controlled_rounding.random_rounding import ControlledRandomRounding
+from sdcensus.methods.controlled_rounding.rounding import ControlledRounding
 from sdcensus.methods.light_touch import LightTouch
 from sdcensus.methods.method import Method
 from sdcensus.methods.per_unit import PerUnitDeviations
@@ -76,6 +78,14 @@ def cases() -> dict[str, Claims]:
         "tabular-adjustment": ControlledTabularAdjustment(secret=SECRET),
         "tabular-adjustment, best senses": ControlledTabularAdjustment(
             secret=SECRET, senses="best", zeros="change"
+        ),
+        "controlled-rounding": ControlledRounding(3),
+        "controlled-rounding, widened": ControlledRounding(
+            3, extra_steps=1, zeros="change", infeasible="widen"
+        ),
+        "controlled-random-rounding": ControlledRandomRounding(3, secret=SECRET),
+        "controlled-random-rounding, widened": ControlledRandomRounding(
+            3, secret=SECRET, infeasible="widen"
         ),
         "coarsening": Coarsening(3),
         "large-areas-exact": large,

@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     )
     from sdcensus.methods.cell_key import CellKey as CellKey
     from sdcensus.methods.coarsening.method import Coarsening as Coarsening
+    from sdcensus.methods.controlled_rounding.random_rounding import (
+        ControlledRandomRounding as ControlledRandomRounding,
+    )
+    from sdcensus.methods.controlled_rounding.rounding import (
+        ControlledRounding as ControlledRounding,
+    )
     from sdcensus.methods.light_touch import LightTouch as LightTouch
     from sdcensus.methods.per_unit import PerUnitDeviations as PerUnitDeviations
     from sdcensus.methods.pipeline import Pipeline as Pipeline

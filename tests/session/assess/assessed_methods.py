@@ -9,6 +9,8 @@ from sdcensus.methods.additivity import Additivity
 from sdcensus.methods.building_blocks import LargeAreasExact
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.coarsening.method import Coarsening
+from sdcensus.methods.controlled_rounding.random_rounding import ControlledRandomRounding
+from sdcensus.methods.controlled_rounding.rounding import ControlledRounding
 from sdcensus.methods.light_touch import LightTouch
 from sdcensus.methods.method import Method
 from sdcensus.methods.per_unit import PerUnitDeviations
@@ -64,6 +66,10 @@ METHODS: dict[str, Callable[[], Method]] = {
     "small cells": SmallCellAdjustment,
     "small counts": lambda: SmallCountRounding(5, secret=SECRET),
     "small cells below 7": lambda: SmallCellAdjustment(3, threshold=7),
+    "controlled rounding": lambda: ControlledRounding(5, work=1),
+    "controlled random rounding": lambda: ControlledRandomRounding(
+        5, secret=SECRET, infeasible="widen"
+    ),
     "coarsening": lambda: Coarsening(3),
     "suppression": lambda: Suppression(3),
     "tabular adjustment": lambda: ControlledTabularAdjustment(secret=SECRET),

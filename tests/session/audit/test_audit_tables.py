@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -298,7 +299,7 @@ def test_withheld_cells_hold_somebody_where_empty_ones_are_shown(tmp_path: Path)
 
 @pytest.mark.parametrize("said", [{"withheld_from": 2}, {"withheld_below": 1}], ids=str)
 def test_what_is_said_of_withheld_cells_and_fits_nothing_is_named(
-    tmp_path: Path, said: dict[str, int]
+    tmp_path: Path, said: dict[str, Any]
 ) -> None:
     file = tmp_path / "t.csv"
     file.write_text("a,value\nx,c\ny,c\nz,0\nTotal,3\n", encoding="utf-8")

@@ -39,6 +39,8 @@ from sdcensus.model.text import Text
 
 #: How many rows of a form have lists to choose from.
 _FORM_ROWS = 500
+#: A list to choose from has at most so many characters, or it stands in a sheet.
+_LONGEST_LIST = 255
 #: Columns that hold long texts.
 _WIDE = frozenset({"universe", "where", "rows", "columns", "by"})
 _YES_OR_NO = ("yes", "no")
@@ -259,6 +261,9 @@ class _Form:
             return book.add_format({"font_name": "Calibri", "font_size": 11, **properties})
 
         self.book = book
+        # Lists that are too long for a rule stand in a sheet of their own, one in a column.
+        self.lists: Any = None
+        self.columns: dict[str, int] = {}
         self.choices = choices
         self.notes = {**notes, **plan_help("columns")}
         self.head = style(bold=True, bottom=1, valign="top")
@@ -312,12 +317,25 @@ class _Form:
         words = self.choices.get(name)
         if words is None:
             return
-        rule: dict[str, object] = {"validate": "list", "source": list(words)}
+        rule: dict[str, object] = {"validate": "list", "source": self._source(name, words)}
         if name in _OPEN:
             rule["show_error"] = False
         else:
             rule |= {"error_title": "Not in the list", "error_message": "Choose from the list."}
         sheet.data_validation(first, column, last, column, rule)
+
+    def _source(self, name: str, words: Sequence[str]) -> list[str] | str:
+        """The words of a list, or where they stand if they are too long for a rule."""
+        if len(",".join(words)) <= _LONGEST_LIST:
+            return list(words)
+        if name not in self.columns:
+            column = self.columns[name] = len(self.columns)
+            if self.lists is None:
+                self.lists = self.book.add_worksheet("lists")
+                self.lists.hide()
+            self.lists.write_column(0, column, words)
+        letter = chr(ord("A") + self.columns[name])
+        return f"=lists!${letter}$1:${letter}${len(words)}"
 
     def help(self) -> None:
         """A sheet that explains the others."""

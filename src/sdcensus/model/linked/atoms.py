@@ -135,17 +135,23 @@ class Atoms(Confidential):
         ]
         return cells_of_sets(parts, tables.size, len(self))
 
+    def base_groups(self, spec: TableSpec) -> tuple[list[Int64], Mask]:
+        """For each axis of a table the base group of each atom, and which atoms it counts."""
+        joint = _groups_of(self.spec, self.numbers)
+        groups = []
+        for axis in spec.axes:
+            at = self.spec.position(axis.variable.name)
+            groups.append(axis.base[_first_leaves(self.spec.axes[at])][joint[at]])
+        return groups, _inside(self.spec, joint, len(self), spec.universe)
+
     def sums(self, tables: LinkedTables, values: Int64) -> Int64:
         """Every cell of tables, auxiliary ones included, if atoms held these values."""
-        groups = _groups_of(self.spec, self.numbers)
         cubes = []
         for spec in tables.counted:
+            groups, inside = self.base_groups(spec)
             place = np.zeros(len(self), dtype=np.int64)
-            for axis in spec.axes:
-                at = self.spec.position(axis.variable.name)
-                base = axis.base[_first_leaves(self.spec.axes[at])]
-                place = place * axis.base_size + base[groups[at]]
-            inside = _inside(self.spec, groups, len(self), spec.universe)
+            for axis, group in zip(spec.axes, groups, strict=True):
+                place = place * axis.base_size + group
             inner = np.zeros(spec.base_cells, dtype=np.int64)
             np.add.at(inner, place[inside], values[inside])
             cubes.append(with_totals(spec, inner.reshape(spec.base_shape)))

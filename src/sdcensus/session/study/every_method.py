@@ -24,7 +24,7 @@ SETTINGS = {
     "semi-controlled-rounding": "base=3",
     "conventional-rounding": "base=3",
     "controlled-rounding": "base=3",
-    "controlled-random-rounding": "base=3",
+    "controlled-random-rounding": "base=3 infeasible=widen",
     "small-count-rounding": "base=3",
     "per-unit-deviations": "",
 }
