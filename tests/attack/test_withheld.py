@@ -102,7 +102,9 @@ def test_tables_with_noise_beside_exact_ones_do_not_stop_the_intruder() -> None:
     counts = with_totals(spec, INNER)
     legal = published("legal", spec, counts, hidden_at(spec, (2, 0)))
     margin = spec_of(VARIABLES, ["a"])
-    noise = published("noise", margin, counts[:, 3] + np.array([1, 0, 2, 1]), np.zeros(4, dtype=bool))
+    noise = published(
+        "noise", margin, counts[:, 3] + np.array([1, 0, 2, 1]), np.zeros(4, dtype=bool)
+    )
     result = attacked(legal, noise)
     assert result.exact == 1
     assert "noise do not add up with withheld cells, and are left out" in result.sentences[0]
