@@ -97,6 +97,19 @@ def test_noise_leaves_nothing_to_solve() -> None:
     assert "no cell is withheld" in whole.sentences[0]
 
 
+def test_tables_with_noise_beside_exact_ones_do_not_stop_the_intruder() -> None:
+    spec = spec_of(VARIABLES, ["a", "b"])
+    counts = with_totals(spec, INNER)
+    legal = published("legal", spec, counts, hidden_at(spec, (2, 0)))
+    margin = spec_of(VARIABLES, ["a"])
+    noise = published(
+        "noise", margin, counts[:, 3] + np.array([1, 0, 2, 1]), np.zeros(4, dtype=bool)
+    )
+    result = attacked(legal, noise)
+    assert result.exact == 1
+    assert "noise do not add up with withheld cells, and are left out" in result.sentences[0]
+
+
 def test_many_withheld_cells_are_solved_by_single_sums() -> None:
     size = MOST_PROGRAMS + 1
     variables = [variable("a", size), variable("b", 2)]

@@ -41,8 +41,37 @@ def attack_withheld(
             said = f"{_begin(group)} no cell is withheld: there is nothing to solve for."
             result = merged(result, AttackResult(NAME, (), (said,)))
             continue
-        result = merged(result, _solve(group, assumptions, progress))
+        exact = _exact(group)
+        if len(exact) < len(group):
+            said = _left_out([target for target in group if target not in exact])
+            result = merged(result, AttackResult(NAME, (), (said,)))
+        result = merged(result, _solve(exact, assumptions, progress))
     return result
+
+
+def _exact(group: Sequence[Target]) -> list[Target]:
+    """Tables that withhold cells, and those whose numbers add up with them."""
+    from sdcensus.solvers.audit.linked import ShownTable, exact_together
+
+    if _cells(group) > MOST_CELLS:
+        return list(group)
+    tables = [
+        ShownTable(target.table.spec, target.table.published, ~hidden, keeps=bool(hidden.any()))
+        for target in group
+        for hidden in [_hidden(target)]
+    ]
+    try:
+        return [group[at] for at in exact_together(tables)]
+    except SpecError:
+        return list(group)
+
+
+def _cells(group: Sequence[Target]) -> int:
+    return sum(target.table.spec.cells for target in group)
+
+
+def _left_out(targets: Sequence[Target]) -> str:
+    return f"Numbers of {named(targets)} do not add up with withheld cells, and are left out."
 
 
 def _hidden(target: Target) -> Mask:
@@ -59,7 +88,7 @@ def _solve(group: Sequence[Target], assumptions: Assumptions, progress: Progress
     from sdcensus.solvers.audit.intervals import DoesNotAddUp
     from sdcensus.solvers.audit.linked import linked_system
 
-    if sum(target.table.spec.cells for target in group) > MOST_CELLS:
+    if _cells(group) > MOST_CELLS:
         said = f"{_begin(group)} there are more than {MOST_CELLS:,} cells: nothing was solved."
         return AttackResult(NAME, (), (said,))
     try:

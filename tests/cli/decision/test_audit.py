@@ -118,6 +118,9 @@ def test_every_option_changes_what_is_found(run: Run, tmp_path: Path) -> None:
     changed = {
         "--percent": run("audit", file, "--show", "9", "--percent", "1"),
         "--width": run("audit", file, "--show", "9", "--percent", "99", "--width", "99"),
+        "--withheld-from": run(
+            "audit", file, "--show", "9", "--percent", "99", "--withheld-from", "1"
+        ),
         "--withheld-below": run(
             "audit", file, "--show", "9", "--percent", "99", "--withheld-below", "6"
         ),

@@ -141,3 +141,24 @@ def test_who_is_alone_in_a_closed_cell_does_not_learn_another_from_several_sums(
     # Without a thought for them it is left with one value.
     careless = closed_cells(linked, Suppression(3, singles="none").protect_together(linked))
     assert careless.sum() < closed.sum()
+
+
+@pytest.mark.parametrize("most", [widening.MOST_WHOLE, 0])
+def test_what_several_sums_settle_together_is_mended_by_proofs(
+    monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    """Over whole numbers and by programs alone; the same cells every time, and not all of them."""
+    monkeypatch.setattr(widening, "MOST_WHOLE", most)
+    census = island(40, seed=3)
+    linked = count_linked(census, [census.spec("area@parish", "sex", "married")])
+    tables = Suppression(3).protect_together(linked)
+    closed = closed_cells(linked, tables)
+    again = closed_cells(linked, Suppression(3).protect_together(linked))
+    assert (again == closed).all()
+    counts, published = linked.counts, linked.tables.published
+    assert closed.sum() < 0.9 * (published & (counts > 0)).sum()
+    matrix = combinations(linked)
+    for cell in np.flatnonzero((counts > 0) & (counts < 3) & published).tolist()[::3]:
+        low, high = possible(linked, closed, matrix, cell)
+        assert low < high
+    assert ("linear programs" in " ".join(tables[0].audit.remarks)) is (most == 0)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -212,6 +211,18 @@ def test_our_own_folders_are_audited(tmp_path: Path) -> None:
         audited(tmp_path, files=ArgusFiles(totals={"area": "x"}))
 
 
+def test_tables_with_noise_in_a_published_folder_are_left_out_and_told(tmp_path: Path) -> None:
+    our_table("legal.csv", [(0, 0)], tmp_path)
+    spec = TableSpec.build(SCHEMA, ["sex"])
+    noise = Table(spec, np.array([7, 3, 11][: spec.cells]), None)
+    provenance = replace(PROVENANCE, spec_hash=spec.hash())
+    write_table(noise, tmp_path / "noise.csv", provenance=provenance)
+    findings = audited(tmp_path)
+    assert [table.name for table in findings.tables] == ["legal.csv"]
+    assert findings.cells[0].status is CellStatus.DISCLOSED
+    assert any(note.startswith("noise.csv withholds nothing") for note in findings.notes)
+
+
 def test_a_folder_of_another_tools_files_is_read_by_their_columns(tmp_path: Path) -> None:
     printed(tmp_path, name="1.csv")
     printed(tmp_path, values=False, name="2.csv")
@@ -297,14 +308,16 @@ def test_withheld_cells_hold_somebody_where_empty_ones_are_shown(tmp_path: Path)
     assert not any("--withheld-from 1" in note for note in known.notes)
 
 
-@pytest.mark.parametrize("said", [{"withheld_from": 2}, {"withheld_below": 1}], ids=str)
+@pytest.mark.parametrize(
+    "said", [AuditOptions(withheld_from=2), AuditOptions(withheld_below=1)], ids=["from", "below"]
+)
 def test_what_is_said_of_withheld_cells_and_fits_nothing_is_named(
-    tmp_path: Path, said: dict[str, Any]
+    tmp_path: Path, said: AuditOptions
 ) -> None:
     file = tmp_path / "t.csv"
     file.write_text("a,value\nx,c\ny,c\nz,0\nTotal,3\n", encoding="utf-8")
     with pytest.raises(DoesNotAddUp, match=r"what is said of withheld cells: --withheld-"):
-        audited(file, options=AuditOptions(**said))
+        audited(file, options=said)
 
 
 def test_values_outside_of_their_interval_show_a_wrong_file(tmp_path: Path) -> None:

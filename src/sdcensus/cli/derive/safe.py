@@ -9,7 +9,7 @@ from sdcensus.model.method.registry import Part, built_in
 EXAMPLES = examples(
     "sdcensus safe c.store --variables ed@parish,sex,age@five_year --plan",
     "sdcensus safe c.store --variables ed@parish,sex,age@five_year --out safe.store",
-    "sdcensus safe c.store --variables sex,age --control-table sex,age=2 --out safe.store",
+    "sdcensus safe c.store --variables sex,age --control-table sex=2 --out safe.store",
 )
 safe = method_command(built_in(Part.PRE_TABULAR)["safe"])
 safe.__name__ = "safe"

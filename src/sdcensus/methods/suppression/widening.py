@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass
+from enum import Enum
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,7 @@ from sdcensus.model.linked.tables import LinkedTables
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.solvers.audit.atoms import atoms_of, equations_with_atoms
 from sdcensus.solvers.audit.audit import audit_system
+from sdcensus.solvers.audit.certificate import Side, certificate
 from sdcensus.solvers.audit.intervals import CellIntervals
 from sdcensus.solvers.audit.system import FREE, AuditSystem
 
@@ -29,10 +31,14 @@ Mask = npt.NDArray[np.bool_]
 
 #: More primary cells are not audited by programs, only by single sums.
 MOST_AUDITED = 3_000
+#: Primary cells up to which room is looked for over whole numbers; beyond, programs have to do.
+MOST_WHOLE = 500
 #: Those who are alone times primary cells, up to which each of them is thought of by programs.
 MOST_PAIRS = 4_000
 #: Combinations of codes up to which they count as further cells.
 MOST_ATOMS = 20_000
+#: Cells for which a proof is looked for at a time.
+_PROVEN = 3
 #: Cells that a message names.
 _NAMED = 5
 
@@ -88,7 +94,7 @@ def widened(
     primary = int(problem.primary.sum())
     if not width or not primary:
         return Pattern(closed, statement)
-    audit = _Audit.of(tables, problem, programs=primary <= MOST_AUDITED)
+    audit = _Audit.of(tables, problem)
     now = audit.with_room(closed, problem.primary, width, progress)
     said = audit.statement
     alone = [] if insiders is None else insiders.each()
@@ -104,6 +110,17 @@ def widened(
     return Pattern(now, f"{statement}{told} {said}")
 
 
+class _Way(Enum):
+    """How intervals are found: by sums one by one, by linear programs, over whole numbers."""
+
+    SINGLE_SUMS = 0
+    PROGRAMS = 1
+    WHOLE_NUMBERS = 2
+
+
+_WAYS = tuple(_Way)
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _Audit:
     """What is solved again and again, with more cells closed each time."""
@@ -111,19 +128,30 @@ class _Audit:
     tables: LinkedTables
     problem: SuppressionProblem
     equations: SparseMatrix
-    programs: bool
+    ways: tuple[_Way, ...]
 
     @classmethod
-    def of(cls, tables: LinkedTables, problem: SuppressionProblem, *, programs: bool) -> _Audit:
-        """The equations: with combinations of codes where there are few."""
-        atoms = programs and 0 < atoms_of(tables) <= MOST_ATOMS
+    def of(cls, tables: LinkedTables, problem: SuppressionProblem) -> _Audit:
+        """The equations: with combinations of codes where there are few.
+
+        The ways are chosen by how many primary cells there are, never by how far a search came:
+        the same tables close the same cells.
+        """
+        primary = int(problem.primary.sum())
+        ways = _WAYS[: 1 + (primary <= MOST_AUDITED) + (primary <= min(MOST_AUDITED, MOST_WHOLE))]
+        atoms = len(ways) > 1 and 0 < atoms_of(tables) <= MOST_ATOMS
         equations = equations_with_atoms(tables) if atoms else tables.equations
-        return cls(tables, problem, equations, programs)
+        return cls(tables, problem, equations, ways)
 
     @property
     def statement(self) -> str:
-        if self.programs:
+        if _Way.WHOLE_NUMBERS in self.ways:
             return "Each primary cell was audited."
+        if _Way.PROGRAMS in self.ways:
+            return (
+                "Each primary cell was audited by linear programs. Over whole numbers that is done"
+                f" for up to {MOST_WHOLE:,} primary cells."
+            )
         return (
             "No primary cell is a sum or difference of open ones, nor settled by a single sum. What"
             " several sums leave together was not audited: that is done for up to"
@@ -143,55 +171,113 @@ class _Audit:
             known: A closed cell whose value somebody knows.
         """
         now = closed.copy()
-        while True:
-            intervals = self._intervals(now, asked, known, progress)
-            room = np.where(intervals.bounded, intervals.upper - intervals.lower, width)
-            narrow = np.flatnonzero(asked & (room < width))
-            if not narrow.size:
-                return now
-            further = _further(self.problem, now, room, narrow, width)
-            if not further.size:
-                names = " | ".join(self.tables.name(cell) for cell in narrow[:_NAMED].tolist())
-                raise SpecError(
-                    f"{narrow.size} cells that may not be shown have fewer possible values than"
-                    f" asked, whatever else is closed: {names}. Ask for less (width), or leave the"
-                    " cells out."
-                )
-            now[further] = True
-            # Whatever is closed, no interval becomes narrower: the others have room for good.
-            asked = np.zeros_like(asked)
-            asked[narrow] = True
+        settled = np.zeros_like(asked)
+        # What is quick to see is mended first: whatever is found by less stands.
+        for way in self.ways:
+            narrow = asked & ~settled
+            while narrow.any():
+                intervals = self._intervals(now, narrow, known, way, progress)
+                room = np.where(intervals.bounded, intervals.upper - intervals.lower, width)
+                # Whatever is closed, no interval becomes narrower: the others have room for good.
+                settled |= narrow & self._reached(intervals, width)
+                narrow = narrow & (room < width)
+                further = np.zeros(0, dtype=np.int64)
+                if way is not _Way.SINGLE_SUMS:
+                    further = self._proving(now, narrow, known, intervals)
+                if not further.size:
+                    further = self._further(now, narrow, room, width)
+                now[further] = True
+        return now
+
+    def _reached(self, intervals: CellIntervals, width: int) -> Mask:
+        """Cells that have room over whole numbers: the true table is one, and others are known."""
+        counts = self.problem.counts
+        low = np.where(intervals.reached_lower, intervals.lower, counts)
+        high = np.where(intervals.reached_upper, intervals.upper, counts)
+        return np.asarray(high - low >= width)
+
+    def _proving(
+        self, closed: Mask, narrow: Mask, known: int | None, intervals: CellIntervals
+    ) -> Int64:
+        """For the first cells that are too narrow, the last in the order of what proves a bound.
+
+        Several sums hold them together, and the proof says which open cells it needs.
+        """
+        problem = self.problem
+        system = self._system(closed, known)
+        unknowns = system.unknowns()
+        free, place = _free(problem, closed), _places(problem)
+        chosen = []
+        for cell in np.flatnonzero(narrow)[:_PROVEN].tolist():
+            for side, bound in ((Side.UPPER, intervals.upper), (Side.LOWER, intervals.lower)):
+                proof = certificate(system, unknowns, cell, side, int(bound[cell]))
+                terms = [] if proof is None else [number for number, _ in proof.published]
+                opened = [number for number in terms if number < problem.size and free[number]]
+                if opened:
+                    chosen.append(max(opened, key=lambda number: int(place[number])))
+                    break
+        return np.unique(np.array(chosen, dtype=np.int64))
+
+    def _further(self, closed: Mask, narrow: Mask, room: Int64, width: int) -> Int64:
+        """What is closed for cells that are too narrow, by their sums one by one."""
+        cells = np.flatnonzero(narrow)
+        further = _further(self.problem, closed, room, cells, width)
+        if cells.size and not further.size:
+            names = " | ".join(self.tables.name(cell) for cell in cells[:_NAMED].tolist())
+            raise SpecError(
+                f"{cells.size} cells that may not be shown have fewer possible values than asked,"
+                f" whatever else is closed: {names}. Ask for less (width), or leave the cells out."
+            )
+        return further
 
     def _intervals(
-        self, closed: Mask, asked: Mask, known: int | None, progress: Progress
+        self, closed: Mask, asked: Mask, known: int | None, way: _Way, progress: Progress
     ) -> CellIntervals:
         """What can be computed of the cells that are asked for."""
+        problem = self.problem
+        more = self.equations.shape[1] - problem.size
+        return audit_system(
+            self._system(closed, known),
+            asked=_with(asked, more, False),
+            integer=way is _Way.WHOLE_NUMBERS,
+            programs=way is not _Way.SINGLE_SUMS,
+            solution=None if more else problem.counts,
+            workers=1 if way is _Way.WHOLE_NUMBERS else None,
+            progress=lambda stage, done: progress(f"audit: {stage}", done),
+        ).first(problem.size)
+
+    def _system(self, closed: Mask, known: int | None) -> AuditSystem:
+        """What readers know, or somebody who is alone in a cell."""
         problem = self.problem
         more = self.equations.shape[1] - problem.size
         hidden = closed | ~problem.shown
         upper = np.full(self.equations.shape[1], FREE, dtype=np.int64)
         if known is not None:
             upper[known] = problem.counts[known]
-        system = AuditSystem.of(
+        return AuditSystem.of(
             self.equations,
             _with(np.where(hidden, 0, problem.counts), more, 0),
             _with(hidden, more, True),
             lower=_with(problem.least, more, 0),
             upper=upper,
         )
-        return audit_system(
-            system,
-            asked=_with(asked, more, False),
-            integer=True,
-            programs=self.programs,
-            solution=None if more else problem.counts,
-            progress=lambda stage, done: progress(f"audit: {stage}", done),
-        ).first(problem.size)
 
 
 def _with(array: npt.NDArray[np.generic], more: int, value: int) -> npt.NDArray[np.generic]:
     """An array of the cells, with one value for all further ones."""
     return np.append(array, np.full(more, value, dtype=array.dtype))
+
+
+def _free(problem: SuppressionProblem, closed: Mask) -> Mask:
+    """Cells that may be closed and are not."""
+    return problem.shown & ~closed & ~problem.forced & (problem.counts > 0)
+
+
+def _places(problem: SuppressionProblem) -> Int64:
+    """Where each cell stands in the order."""
+    place = np.zeros(problem.size, dtype=np.int64)
+    place[problem.order] = np.arange(problem.order.size)
+    return place
 
 
 def _further(
@@ -201,9 +287,7 @@ def _further(
 
     If no sum for itself holds it, many together do, and one beside it is closed, or any.
     """
-    free = problem.shown & ~closed & ~problem.forced & (problem.counts > 0)
-    place = np.zeros(problem.size, dtype=np.int64)
-    place[problem.order] = np.arange(problem.order.size)
+    free, place = _free(problem, closed), _places(problem)
     sums = _Sums.of(problem, closed, np.minimum(room, width), width)
     chosen = []
     for cell in narrow.tolist():

@@ -8,7 +8,8 @@ page, workbook and csv file in ``report/audit``; an intruder who does the same i
 from sdcensus.formats.read.flagged.rows import Columns
 from sdcensus.formats.read.flagged.statuses import told_by_user
 from sdcensus.session.audit.inputs import ArgusFiles, AuditTable, read_tables
-from sdcensus.session.audit.run import AuditOptions, audit_tables
+from sdcensus.session.audit.options import AuditOptions
+from sdcensus.session.audit.run import audit_tables
 from sdcensus.solvers.audit.intervals import CellStatus
 
 __all__ = [

@@ -29,6 +29,8 @@ from sdcensus.model.spec.table_spec import Measure, TableSpec
 Int64 = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
+#: Whose statuses they are in tables that we have published.
+OWN = "sdcensus"
 #: Published tables with more cells are left out.
 MOST_CELLS = 5_000_000
 
@@ -297,7 +299,7 @@ def _own(published: PublishedTable) -> AuditTable:
         values=np.asarray(table.published),
         own=np.zeros(table.shape, dtype=np.int64),
         has_own=np.zeros(table.shape, dtype=bool),
-        tool="sdcensus",
+        tool=OWN,
         kinds=False,
     )
 

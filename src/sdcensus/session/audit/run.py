@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.errors import InputError, SpecError
+from sdcensus.errors import InputError
 from sdcensus.formats.read.flagged.statuses import CellState
 from sdcensus.model.linked.tables import LinkedTables
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.report.audit.results import AuditedCell, AuditedTable, AuditFindings, FailedSum, Proof
 from sdcensus.report.audit.words import amount_text
-from sdcensus.session.audit.inputs import AuditTable
+from sdcensus.session.audit.inputs import OWN, AuditTable
+from sdcensus.session.audit.options import AuditOptions
 from sdcensus.session.audit.proofs import CellNames, codes_at, proofs_of
 from sdcensus.solvers.audit.atoms import MOST_ATOMS, atoms_of
 from sdcensus.solvers.audit.audit import audit_system
@@ -25,7 +25,7 @@ from sdcensus.solvers.audit.intervals import (
     DoesNotAddUp,
     Requirement,
 )
-from sdcensus.solvers.audit.linked import linked_system
+from sdcensus.solvers.audit.linked import ShownTable, exact_together, linked_system
 from sdcensus.solvers.audit.system import FREE, AuditSystem, FailedEquation
 
 Int64 = npt.NDArray[np.int64]
@@ -33,45 +33,6 @@ Mask = npt.NDArray[np.bool_]
 
 #: Sums that fail and are named in a message.
 _MOST_NAMED = 5
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditOptions:
-    """How an audit is done.
-
-    Attributes:
-        percent: Whoever takes the middle of an interval and is off by at most this is near.
-        width: Intervals narrower than this, in units of the values, are near.
-        tolerance: By how much sums of published values may fail, in units of the values.
-        lowest: The least that a cell can be; ``None`` for amounts that may be negative.
-        withheld_from: Withheld cells are known to be at least this: 1 where empty ones are shown.
-        withheld_below: Cells that a rule withholds are known to be smaller than this.
-        atoms: Whether combinations of all codes count as further cells: ``None`` for no.
-        whole: Whether bounds are those of whole numbers.
-        separately: Whether each table is audited by itself.
-        proofs: For how many cells at most the published cells are named that disclose them.
-        workers: How many threads work; as many as processors if ``None``.
-    """
-
-    percent: Fraction = Fraction(10)
-    width: Fraction = Fraction(0)
-    tolerance: Fraction = Fraction(0)
-    lowest: int | None = 0
-    withheld_from: int | None = None
-    withheld_below: int | None = None
-    atoms: bool = False
-    whole: bool = False
-    separately: bool = False
-    proofs: int = 100
-    workers: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.proofs < 0:
-            raise SpecError("Proofs are written for 0 cells or more.")
-        if self.withheld_below is not None and self.withheld_below < 1:
-            raise SpecError("Cells are withheld below a number, 1 or more.")
-        if self.withheld_from is not None and self.withheld_from < 0:
-            raise SpecError("Withheld cells are known to be at least a number, 0 or more.")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,7 +79,12 @@ def audit_tables(
     for at, table in enumerate(tables):
         key = f"{at}" if chosen.separately else table.group
         groups.setdefault(key, []).append(table.with_decimals(decimals))
-    parts = [_audit_group(_grouped(group), chosen, progress) for group in groups.values()]
+    left_out: list[str] = []
+    parts = []
+    for group in groups.values():
+        exact = _exact(group)
+        left_out += [_left_out(table) for table in group if table not in exact]
+        parts.append(_audit_group(_grouped(exact), chosen, progress))
     cells = sorted((cell for part in parts for cell in part.cells), key=_worst_first)
     return replace(
         parts[0],
@@ -130,7 +96,30 @@ def audit_tables(
         failed=tuple(failed for part in parts for failed in part.failed),
         wrong=sum(part.wrong for part in parts),
         levels=any(part.levels for part in parts),
-        notes=(*notes, *(note for part in parts for note in part.notes)),
+        notes=(*notes, *left_out, *(note for part in parts for note in part.notes)),
+    )
+
+
+def _exact(tables: Sequence[AuditTable]) -> list[AuditTable]:
+    """Without our own tables that withhold nothing and whose numbers do not add up: noise."""
+    if not any(table.withheld.any() for table in tables):
+        return list(tables)
+    shown = [
+        ShownTable(
+            table.spec,
+            table.values,
+            table.known,
+            keeps=table.tool != OWN or bool(table.withheld.any()),
+        )
+        for table in tables
+    ]
+    return [tables[at] for at in exact_together(shown)]
+
+
+def _left_out(table: AuditTable) -> str:
+    return (
+        f"{table.name} withholds nothing, and its numbers do not add up with the others, as they"
+        " have noise or are rounded: it is left out."
     )
 
 
@@ -163,14 +152,7 @@ def _audit_group(group: _Group, options: AuditOptions, progress: Progress) -> Au
     if not group.withheld.any():
         return _nothing_withheld(group, options)
     _check_values(group, options, tolerance)
-    atoms = atoms_of(group.linked) if options.atoms else 0
-    notes: list[str] = []
-    if atoms > MOST_ATOMS:
-        notes.append(
-            f"The tables count {atoms:,} combinations of codes, more than {MOST_ATOMS:,}: the audit"
-            " goes by sums of cells alone."
-        )
-        atoms = 0
+    atoms, notes = _atoms(group, options)
     system, asked = linked_system(
         group.linked,
         group.values,
@@ -189,11 +171,6 @@ def _audit_group(group: _Group, options: AuditOptions, progress: Progress) -> Au
         )
     except DoesNotAddUp as error:
         raise _told(group, error, options, decimals) from None
-    if _zeros_are_shown(group) and options.lowest == 0 and options.withheld_from is None:
-        notes.append(
-            "Cells are shown as 0: readers may take it that withheld ones hold somebody. If no"
-            " empty cell is withheld, say so: --withheld-from 1."
-        )
     width = int(options.width * unit)
     requirement = Requirement(
         percent=options.percent, width=width, reach=_reach(group, intervals.asked.size)
@@ -218,8 +195,26 @@ def _audit_group(group: _Group, options: AuditOptions, progress: Progress) -> Au
         tolerance=tolerance,
         failed=failed,
         wrong=int((has_own & ~inside).sum()),
-        notes=tuple(notes),
+        notes=notes,
     )
+
+
+def _atoms(group: _Group, options: AuditOptions) -> tuple[int, tuple[str, ...]]:
+    """How many combinations of codes count as further cells, and what is to be known of it."""
+    atoms = atoms_of(group.linked) if options.atoms else 0
+    notes: list[str] = []
+    if atoms > MOST_ATOMS:
+        notes.append(
+            f"The tables count {atoms:,} combinations of codes, more than {MOST_ATOMS:,}: the audit"
+            " goes by sums of cells alone."
+        )
+        atoms = 0
+    if _zeros_are_shown(group) and options.lowest == 0 and options.withheld_from is None:
+        notes.append(
+            "Cells are shown as 0: readers may take it that withheld ones hold somebody. If no"
+            " empty cell is withheld, say so: --withheld-from 1."
+        )
+    return atoms, tuple(notes)
 
 
 def _nothing_withheld(group: _Group, options: AuditOptions) -> AuditFindings:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,7 @@ import numpy.typing as npt
 from sdcensus.errors import SpecError
 from sdcensus.model.linked.tables import LinkedTables
 from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.solvers.audit.atoms import equations_with_atoms
 from sdcensus.solvers.audit.audit import audit_system
 from sdcensus.solvers.audit.intervals import CellIntervals
@@ -66,6 +69,62 @@ def linked_system(
         tolerance=tolerance,
     )
     return system, asked
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ShownTable:
+    """What a table shows, to find out whether others add up with it.
+
+    Attributes:
+        spec: The table.
+        values: A value for each cell.
+        known: Which cells have one.
+        keeps: Whether it is kept in any case: it withholds cells, and is what others are put to.
+    """
+
+    spec: TableSpec
+    values: npt.NDArray[Any]
+    known: Mask
+    keeps: bool
+
+
+def exact_together(tables: Sequence[ShownTable]) -> list[int]:
+    """Which tables show numbers that add up, each by itself and with those that withhold cells.
+
+    Numbers with noise, or rounded one by one, leave nothing to solve. Who has them beside tables
+    that add up leaves them out.
+
+    Args:
+        tables: The tables.
+
+    Returns:
+        Their places, in the same order.
+    """
+    linked = LinkedTables.of([table.spec for table in tables])
+    values, known = np.zeros(linked.size, dtype=np.int64), np.zeros(linked.size, dtype=bool)
+    kept = []
+    for at in sorted(range(len(tables)), key=lambda at: not tables[at].keeps):
+        table, cells = tables[at], linked.cell_of[at]
+        shown = (cells >= 0) & table.known
+        numbers, own = cells[shown], table.values[shown]
+        if not table.keeps:
+            common = known[numbers]
+            if (values[numbers[common]] != own[common]).any() or not _adds_up(table):
+                continue
+        values[numbers], known[numbers] = own, True
+        kept.append(at)
+    return sorted(kept)
+
+
+def _adds_up(table: ShownTable) -> bool:
+    """Whether all sums of a table hold of which every part is shown."""
+    linked = LinkedTables.of([table.spec])
+    (cells,) = linked.cell_of
+    shown = (cells >= 0) & table.known
+    values, known = np.zeros(linked.size, dtype=np.int64), np.zeros(linked.size, dtype=bool)
+    values[cells[shown]], known[cells[shown]] = table.values[shown], True
+    system, _ = linked_system(linked, values, ~known)
+    return not system.failed()
 
 
 def audit_linked(
