@@ -201,3 +201,16 @@ def test_both_solvers_prove_the_same() -> None:
 def test_what_is_wrong_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(SpecError):
         ControlledRounding(**wrong)
+
+
+def test_large_tables_go_as_far_as_they_have_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("blocks", "solve", "rounding"):
+        monkeypatch.setattr(f"sdcensus.methods.controlled_rounding.{module}.LARGE", 100)
+    cube = cube_of(np.random.default_rng(1).integers(0, 9, (4, 4, 4, 4)))
+    with pytest.raises(SpecError, match="infeasible = 'widen'"):
+        numbers(cube, base=3, work=0.1)
+    protected = ControlledRounding(3, infeasible="widen", work=0.1).protect(cube)
+    table = protected.table.held_for("a test").published
+    assert adds_up(cube.spec, table)
+    assert not table[cube.count == 0].any()
+    assert "cells are not published as a multiple next to their count" in protected.audit.remarks[0]

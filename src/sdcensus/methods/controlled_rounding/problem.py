@@ -187,6 +187,12 @@ class RoundingProblem(Confidential):
         distance = np.abs(self.rest - self.rule.base * steps)[shown]
         return int(np.count_nonzero(outside)), int(distance.max(initial=0))
 
+    def needed(self, steps: Int64) -> int:
+        """How many extra steps would have to be allowed for these, by cells that are seen."""
+        shown = self.tables.published
+        beyond = np.maximum(-steps, steps - (self.rest > 0))[shown]
+        return int(beyond.max(initial=0))
+
     def wrong(self, steps: Int64) -> Mask:
         """Cells that took steps which they may not take."""
         outside = (steps < self.low) | (steps > self.high)

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import ClassVar
 
 from sdcensus.errors import SpecError
+from sdcensus.methods.controlled_rounding.blocks import LARGE
 from sdcensus.methods.controlled_rounding.budget import Budget, watched
 from sdcensus.methods.controlled_rounding.explain import failure
 from sdcensus.methods.controlled_rounding.network import TableNetwork, network_of
@@ -296,6 +297,9 @@ class ControlledRounding(LinkedMethod):
             farther = problem.rule.steps + 1
             if self.infeasible is Infeasible.REFUSE or farther > MOST_STEPS:
                 raise failure(problem, result, cut_short=not budget.repeatable)
+            if result.last is not None and problem.size > LARGE:
+                # A large table is not searched again for every step.
+                farther = min(max(farther, problem.needed(result.last)), MOST_STEPS)
             budget.renew()
             problem = self._problem(linked, network, farther)
             result = self._searched(problem, linked, network, budget, progress, result.last)
