@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.kernels.controlled_rounding.planes import ELSEWHERE, IMPOSSIBLE, Tables
+from sdcensus.kernels.controlled_rounding.plane_places import ELSEWHERE, IMPOSSIBLE, Tables
 from sdcensus.model.linked.tables import LinkedTables
 from sdcensus.model.spec.axis import Axis
 from sdcensus.model.spec.table_spec import TableSpec

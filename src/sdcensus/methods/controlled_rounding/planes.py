@@ -8,7 +8,7 @@ from collections.abc import Sequence as Several
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.kernels.controlled_rounding.planes import Stars
+from sdcensus.kernels.controlled_rounding.plane_places import Stars
 from sdcensus.methods.controlled_rounding.draws import Sequence
 from sdcensus.methods.controlled_rounding.grid import Grid, GridAxis
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.kernels.controlled_rounding.planes import Pull, Stars, visit
+from sdcensus.kernels.controlled_rounding.plane_places import Stars
+from sdcensus.kernels.controlled_rounding.planes import Pull, visit
 from sdcensus.methods.controlled_rounding.draws import Sequence
 from sdcensus.methods.controlled_rounding.grid import Grid
 from sdcensus.methods.controlled_rounding.planes import draw_planes, planes_through
