@@ -142,6 +142,11 @@ class Method(ABC):
         return None
 
     @property
+    def smallest_shown(self) -> int | None:
+        """Smaller counts are withheld or put together; ``None`` where there is no such rule."""
+        return None
+
+    @property
     def described_name(self) -> str:
         """How messages call it."""
         return self.name

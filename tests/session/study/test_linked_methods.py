@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from sdcensus.errors import SpecError
-from sdcensus.methods import ConventionalRounding
+from sdcensus.methods import ConventionalRounding, Suppression
 from sdcensus.methods.linked import LinkedMethod, LinkedOutcome
 from sdcensus.methods.method import Method, MethodKind
 from sdcensus.model.cube.sparse_cube import AnyCube
@@ -113,6 +113,19 @@ def test_disclosed_cells_of_exact_tables_are_hidden_ones_and_open_small_ones() -
     assert ones.small_disclosed >= (counts == 2).sum()
     assert many.small_disclosed == 0
     assert many.disclosed == 0
+
+
+def test_closed_counts_that_may_be_shown_are_not_given_away() -> None:
+    """Suppression closes larger counts for others, and readers may compute these."""
+    study = compare(
+        ISLAND,
+        [ISLAND.spec("area@parish", "sex", "age@class")],
+        [Candidate(name=f"below {minimum}", method=Suppression(minimum)) for minimum in (3, 6)],
+    )
+    counts = ISLAND.tabulate("area@parish", "sex", "age@class").held_for("a test").count
+    for result, minimum in zip(study.tables[0].results, (3, 6), strict=True):
+        assert result.cells == ((counts > 0) & (counts < minimum)).sum()
+        assert result.disclosed == 0
 
 
 def test_a_coarser_table_stands_beside_the_others() -> None:

@@ -159,6 +159,11 @@ class Coarsening(Method):
         """What is shown is exact."""
         return 0
 
+    @property
+    def smallest_shown(self) -> int | None:
+        """The minimum."""
+        return self.minimum
+
     def parameters(self) -> Mapping[str, object]:
         """Everything that decides the published numbers; confidential."""
         size = self.mean_cell_size

@@ -192,6 +192,11 @@ class Suppression(LinkedMethod):
         """Counts that are shown are true."""
         return 0
 
+    @property
+    def smallest_shown(self) -> int | None:
+        """The minimum."""
+        return self.minimum
+
     def parameters(self) -> Mapping[str, object]:
         """Everything that decides the published numbers."""
         return {

@@ -139,8 +139,10 @@ def measured(
         else given_intruder(cube, table, method, known)
     )
     if intruder.shown is not None:
-        # Whoever compares methods wants to know of ones and twos that everybody reads.
-        intruder = replace(intruder, shown=intruder.shown & (cube.count > SMALL))
+        # A count that may be shown is no secret, be it computed where it is closed for others. But
+        # whoever compares methods wants to know of ones and twos that everybody reads.
+        smallest = max(method.first.smallest_shown or 0, SMALL + 1)
+        intruder = replace(intruder, shown=cube.count >= smallest)
     fits = fitting(cube, intruder, intruder.known)
     design = candidate.perturbation
     return StudyResult(
