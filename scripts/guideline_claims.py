@@ -163,7 +163,7 @@ JUDGEMENTS: Mapping[str, Judgement] = {
         scope="two-way tables",
         flexibility="little",
         cost="low",
-        allowed_for="yes: unbiased, bounded",
+        allowed_for="yes: unbiased",
         differencing="no",
     ),
     "tabular-adjustment": Judgement(

@@ -179,7 +179,9 @@ class Rounder:
         soon = _FEW if self._small else len(lengths)
         if len(tables) == 1 and tables[0].cells.size > LARGE:
             # What came nearest when cells were allowed less may do now, and was dear to find.
-            if result.last is None or not result.best.consider(problem, result.last):
+            if result.last is not None:
+                self._mend(near, bound, axes, tables[0], result.last)
+            if result.best.steps is None:
                 self._descend(near, bound, axes, tables[0])
             lengths = ()
         self._search(near, bound, axes, tables, lengths[:soon])
@@ -260,17 +262,28 @@ class Rounder:
         descent = Descent(problem, bound.average, sweeps, budget.note, _no_one)
         descent.run(axes, table)
         result.last = descent.steps
-        result.best.consider(self._problem, descent.steps)
-        if result.best.steps is None and budget.goes_on:
-            # Release what blocks had to keep to: every total may move again.
-            grid = _grid(problem, axes, [table])
-            steps = descent.steps[grid.numbers]
-            search = Search(problem, grid, bound.average, steps, Sequence(1), budget.note)
-            search.mend(_MENDING_LARGE)
-            whole = np.zeros(problem.size, dtype=np.int64)
-            whole[grid.numbers] = search.steps
-            result.last = whole
-            result.best.consider(self._problem, whole)
+        self._mend(problem, bound, axes, table, descent.steps)
+
+    def _mend(
+        self,
+        problem: RoundingProblem,
+        bound: Bound,
+        axes: list[GridAxis],
+        table: GridTable,
+        steps: Int64,
+    ) -> None:
+        """Take steps of a large table, mended where they are not allowed: every total may move."""
+        result, budget = self.result, self._budget
+        result.best.consider(self._problem, steps)
+        if result.best.steps is not None or not budget.goes_on:
+            return
+        grid = _grid(problem, axes, [table])
+        search = Search(problem, grid, bound.average, steps[grid.numbers], Sequence(1), budget.note)
+        search.mend(_MENDING_LARGE)
+        whole = np.zeros(problem.size, dtype=np.int64)
+        whole[grid.numbers] = search.steps
+        result.last = whole
+        result.best.consider(self._problem, whole)
 
     # -- programs --------------------------------------------------------------------------------
 
