@@ -7,6 +7,7 @@ from pathlib import Path
 
 from sdcensus.documents.plan.document import read_plan
 from sdcensus.errors import SdcensusError
+from sdcensus.model.published.protected import Protected
 from sdcensus.model.published.table import Table
 from sdcensus.model.schema.variable import Entity
 from sdcensus.session.census.census import open_store
@@ -26,26 +27,44 @@ AGES = 'rows = ["ed"]\ncolumns = ["age@ten_year"]'
 #: What an office says of single cells.
 CELLS = "ed,age,status\nE1,20-29,sensitive\n"
 #: Settings with which there is no result.
-REFUSED = ("tabular-adjustment.seconds", "suppression.known_within")
+REFUSED = ("suppression.known_within",)
+#: Settings that may change nothing but how a search ends.
+TOLD = ("seconds", "gap")
 #: The figure of the plan: what closes cells and shares that need them do not go together.
 FIGURE = PLAN[PLAN.index("[[indicator]]") : PLAN.index("[protect]")]
 
 
-def alone(files: Files, folder: Path) -> object:
+def _protected(files: Files, folder: Path) -> Protected:
     """The first table of a plan by itself, as ``protect`` makes it."""
     for name, content in files.items():
         (folder / name).write_bytes(content.encode() if isinstance(content, str) else content)
     secret = offices(folder.parent).secret
+    plan = read_plan(folder / "plan.toml")
+    census = open_store(folder / plan.store)
+    method = planned_method(plan, census, Entity.PERSON, secret=secret)
+    axes = (*plan.tables[0].rows, *plan.tables[0].columns)
+    return method.protect(census.tabulate(*axes, households=method.needs_households))
+
+
+def alone(files: Files, folder: Path) -> object:
+    """What is published of the first table of a plan, or why nothing is."""
     try:
-        plan = read_plan(folder / "plan.toml")
-        census = open_store(folder / plan.store)
-        method = planned_method(plan, census, Entity.PERSON, secret=secret)
-        axes = (*plan.tables[0].rows, *plan.tables[0].columns)
-        table = method.protect(census.tabulate(*axes, households=method.needs_households)).table
+        table = _protected(files, folder).table
     except SdcensusError as error:
         return str(error)
     assert isinstance(table, Table)
     return table.columns()
+
+
+def remarks(files: Files, folder: Path) -> object:
+    """What the office is told of a search: how it ended, or that there is no result.
+
+    A clock ends a search now here and now there, so no table shows what it does.
+    """
+    try:
+        return _protected(files, folder).audit.remarks
+    except SdcensusError as error:
+        return (str(error),)
 
 
 def of_method(
@@ -57,8 +76,9 @@ def of_method(
         effect = settings_of(method, without, given, table=table[0] if table else WIDE)
         cells = {"cells.csv": CELLS}
         refused = "given" if f"{method}.{setting}" in REFUSED else ""
+        way = remarks if setting in TOLD else alone
         effects[f"{method}.{setting}"] = Effect(
-            {**effect.without, **cells}, {**effect.given, **cells}, alone, refused
+            {**effect.without, **cells}, {**effect.given, **cells}, way, refused
         )
     return effects
 
@@ -101,9 +121,9 @@ OF_METHODS: dict[str, Effect] = {
             "width": ("minimum = 2", "minimum = 2\nwidth = 8"),
             "secondary": ("", MODULAR, AGES),
             "lower_protection": (
-                f'singles = "none"\n{MODULAR}',
-                f'singles = "none"\n{MODULAR}\nlower_protection = 1',
-                'rows = ["sex"]\ncolumns = ["age@ten_year"]',
+                f"minimum = 20\n{MODULAR}",
+                f"minimum = 20\n{MODULAR}\nlower_protection = 1",
+                AGES,
             ),
             "upper_protection": (MODULAR, f"{MODULAR}\nupper_protection = 30"),
             "percent_protection": (MODULAR, f"{MODULAR}\npercent_protection = 900"),

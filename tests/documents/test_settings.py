@@ -147,7 +147,9 @@ VALUES = {
     **{"seconds": "1", "gap": "0.1", "small_share": "0.1", "area_population": "9"},
     **{"whole_groups": '"avoid"', "collapse": '"levels"', "ordered": '["ed"]'},
     **{"extra_steps": "1", "protect_below": "4", "infeasible": '"widen"'},
-    **{"only": '["ed"]', "finest": '"information"'},
+    **{"only": '["ed"]', "finest": '"information"', "known_within": "50"},
+    **{"percent_protection": "50", "extra_steps": "1", "protect_below": "3"},
+    **{"infeasible": '"widen"'},
 }
 
 
