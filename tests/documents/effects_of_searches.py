@@ -121,9 +121,9 @@ OF_METHODS: dict[str, Effect] = {
             "width": ("minimum = 2", "minimum = 2\nwidth = 8"),
             "secondary": ("", MODULAR, AGES),
             "lower_protection": (
-                f"minimum = 20\n{MODULAR}",
-                f"minimum = 20\n{MODULAR}\nlower_protection = 1",
-                AGES,
+                f"minimum = 4\nupper_protection = 1\n{MODULAR}",
+                f"minimum = 4\nupper_protection = 1\n{MODULAR}\nlower_protection = 1",
+                'rows = ["sex", "married"]\ncolumns = ["age@ten_year"]',
             ),
             "upper_protection": (MODULAR, f"{MODULAR}\nupper_protection = 30"),
             "percent_protection": (MODULAR, f"{MODULAR}\npercent_protection = 900"),
