@@ -181,6 +181,20 @@ def test_linked_tables_are_protected_against_what_they_tell_together(
     assert (audit.upper >= counts + asked.upper)[primary].all()
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("seed", [6, 9], ids=["somebody alone", "everybody"])
+def test_what_is_known_with_everything_closed_is_no_reason_to_refuse(
+    seed: int, engine: str
+) -> None:
+    """Zeros of three tables say together that a cell is not smaller than it is."""
+    few = island(15, seed=seed)
+    axes = (("area@district", "married"), ("area@district", "age@class"), ("married", "age@class"))
+    linked = count_linked(few, [few.spec(*names) for names in axes])
+    method = Suppression(3, secondary=engine, work=2)
+    problem, _ = method.problem(linked)
+    assert closed_of(linked, method)[problem.primary].all()
+
+
 def test_too_many_combinations_are_said_to_be_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     axes = (("area@district", "sex"), ("area@district", "married"), ("sex", "married"))
     linked = count_linked(ISLAND, [ISLAND.spec(*names) for names in axes])

@@ -112,7 +112,8 @@ def first_pattern(
     """A pattern that protects every target, the coarsest first.
 
     A target that cannot go down as far as is asked, with everything closed, goes as far as it can:
-    whoever sees the empty cells knows the rest. Its task is then another one, that of the result.
+    whoever sees the empty cells knows the rest, and who is alone in a closed one knows more. Its
+    task is then another one, that of the result.
 
     Raises:
         SpecError: A target cannot be protected, whatever is closed.
@@ -147,12 +148,14 @@ def _as_low_as_it_goes(
     What earlier releases show is no excuse: these cells are named instead.
     """
     cells = np.flatnonzero(task.unit == ask.unit)
-    if ask.up or ask.person >= 0 or _forced_beside(tables, problem, cells):
+    if ask.up or _forced_beside(tables, problem, cells):
         return None
     leeway = Leeway(task, np.arange(task.size, dtype=np.int64), effort)
     (goal,) = ask.goals
     farthest = int(leeway.farthest(goal, np.ones(task.size, dtype=bool))[0] + _NEAR)
-    return task.lowered(ask.unit, farthest) if farthest < ask.down else None
+    if farthest >= ask.down:
+        return None
+    return task.lowered(ask.unit, farthest, inside_only=ask.person >= 0)
 
 
 def make_cheaper(closing: Closing, progress: Progress) -> None:

@@ -121,10 +121,17 @@ class Task(Confidential):
             names=names,
         )
 
-    def lowered(self, unit: int, lower: int) -> Task:
-        """The same with less asked downwards for one unit."""
+    def lowered(self, unit: int, lower: int, *, inside_only: bool = False) -> Task:
+        """The same with less asked downwards for one unit.
+
+        Args:
+            unit: The unit.
+            lower: How far down is asked.
+            inside_only: Less is asked only for those who are alone in another unit.
+        """
         below, inside = self.lower.copy(), self.lower_inside.copy()
-        below[unit] = lower
+        if not inside_only:
+            below[unit] = lower
         inside[unit] = min(int(inside[unit]), lower)
         return replace(self, lower=below, lower_inside=inside)
 
