@@ -233,7 +233,15 @@ def test_the_form_is_the_same_whenever_it_is_made() -> None:
     first = plan_workbook(plan)
     assert first == plan_workbook(plan)
     book = python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(first))
-    assert book.sheet_names == ["plan", "tables", "indicators", "protect", "office", "help"]
+    assert book.sheet_names == [
+        "plan",
+        "tables",
+        "indicators",
+        "protect",
+        "office",
+        "help",
+        "lists",
+    ]
     takes = every_parameter()
     assert set(section_settings(takes)) == {*plan_help("settings"), *takes}
 

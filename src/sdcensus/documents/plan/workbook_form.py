@@ -98,6 +98,7 @@ def plan_workbook(plan: Plan, *, comments: Sequence[str] = ()) -> bytes:
     )
     form.settings(OFFICE, _office_rows(plan, languages))
     form.help()
+    form.lists()
     book.close()
     return content.getvalue()
 
@@ -262,8 +263,7 @@ class _Form:
 
         self.book = book
         # Lists that are too long for a rule stand in a sheet of their own, one in a column.
-        self.lists: Any = None
-        self.columns: dict[str, int] = {}
+        self.long_lists: dict[str, Sequence[str]] = {}
         self.choices = choices
         self.notes = {**notes, **plan_help("columns")}
         self.head = style(bold=True, bottom=1, valign="top")
@@ -328,14 +328,17 @@ class _Form:
         """The words of a list, or where they stand if they are too long for a rule."""
         if len(",".join(words)) <= _LONGEST_LIST:
             return list(words)
-        if name not in self.columns:
-            column = self.columns[name] = len(self.columns)
-            if self.lists is None:
-                self.lists = self.book.add_worksheet("lists")
-                self.lists.hide()
-            self.lists.write_column(0, column, words)
-        letter = chr(ord("A") + self.columns[name])
+        self.long_lists[name] = words
+        letter = chr(ord("A") + list(self.long_lists).index(name))
         return f"=lists!${letter}$1:${letter}${len(words)}"
+
+    def lists(self) -> None:
+        """The hidden sheet, behind all others."""
+        if self.long_lists:
+            sheet = self.book.add_worksheet("lists")
+            sheet.hide()
+            for column, words in enumerate(self.long_lists.values()):
+                sheet.write_column(0, column, words)
 
     def help(self) -> None:
         """A sheet that explains the others."""

@@ -91,8 +91,8 @@ def no_group_in_one_code() -> Rule:
     """No row or column has all its units in one of several codes: that tells it of each of them.
 
     Examples:
-        >>> no_group_in_one_code()(np.array([[4, 0], [2, 3]]), None)
-        1
+        >>> no_group_in_one_code()(np.array([[4, 0], [2, 3]]), None)  # a row and a column
+        2
     """
 
     def rule(counts: Int64, area: int | None) -> int:

@@ -69,6 +69,7 @@ def support_of(base: int, steps: int) -> DeviationSupport:
     """Which counts lead to which multiple.
 
     Examples:
+        >>> import numpy as np
         >>> known = support_of(5, 0)
         >>> [bounds.tolist() for bounds in known.bounds(np.array([0, 5, 20]))]
         [[0, 1, 16], [4, 9, 24]]

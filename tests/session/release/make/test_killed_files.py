@@ -246,8 +246,10 @@ def test_a_full_disk_is_told_and_leaves_what_was_there(
             check=False,
         )
         assert done.returncode == OutputError.exit_code, done.stderr
-        assert done.stderr.startswith("error: ")
-        assert "File too large" in done.stderr
+        # A slow machine tells its progress before.
+        last = done.stderr.splitlines()[-1]
+        assert last.startswith("error: ")
+        assert "File too large" in last
         assert {**contents(tmp_path), "office/running.lock": ""} == {
             **before,
             "office/running.lock": "",
