@@ -14,7 +14,7 @@ import numpy as np
 from sdcensus.errors import SecretError, SpecError
 from sdcensus.kernels.cells.tabulate import weighted_counts
 from sdcensus.methods.empty_cells import empty_cell_keys
-from sdcensus.methods.listed_cells import ListedCells
+from sdcensus.methods.listed_cells import ListedCells, mask_of
 from sdcensus.methods.look_up import (
     DEFAULT_STRENGTH,
     LOOKUP,
@@ -37,7 +37,6 @@ from sdcensus.methods.method import (
     UInt32,
     check_key_version,
     check_secret,
-    mask_of,
     member,
 )
 from sdcensus.methods.perturbation.schemes import SCHEMES, strength

@@ -16,6 +16,13 @@ from sdcensus.model.spec.table_spec import TableSpec
 
 Integers = npt.NDArray[Any]
 Numbers = npt.NDArray[np.uint64]
+Mask = npt.NDArray[np.bool_]
+
+
+def mask_of(numbers: Numbers, spec: TableSpec) -> Mask:
+    """Cells of a table by their numbers, as a mask in its shape."""
+    held = np.bincount(numbers.astype(np.int64), minlength=spec.cells)
+    return held.astype(bool).reshape(spec.shape)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

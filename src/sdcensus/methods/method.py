@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from sdcensus._version import __version__
 from sdcensus.errors import Refused, SecretError, SpecError
-from sdcensus.methods.listed_cells import ListedCells
+from sdcensus.methods.listed_cells import ListedCells, mask_of
 from sdcensus.model.cube.cube import Accumulators, Cube, Origin
 from sdcensus.model.cube.sparse_cube import LARGEST_GRID, AnyCube, SparseCube
 from sdcensus.model.cube.sparse_stream import map_cells
@@ -69,12 +69,6 @@ def check_key_version(key_version: object) -> None:
     """Refuse what is no version of keys."""
     if type(key_version) is not int or key_version < 0:
         raise SpecError("The version of keys is a whole number, 0 or more.")
-
-
-def mask_of(numbers: Numbers, spec: TableSpec) -> Mask:
-    """Cells of a table by their numbers, as a mask in its shape."""
-    held = np.bincount(numbers.astype(np.int64), minlength=spec.cells)
-    return held.astype(bool).reshape(spec.shape)
 
 
 class MethodKind(StrEnum):

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sdcensus.errors import SdcensusError
-from sdcensus.methods.method import Mask, Method, MethodKind, mask_of
+from sdcensus.methods.listed_cells import mask_of
+from sdcensus.methods.method import Mask, Method, MethodKind
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.constraints import is_interior
 from sdcensus.model.cube.cube import Cube
