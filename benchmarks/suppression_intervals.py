@@ -68,7 +68,7 @@ def measure() -> list[Line]:
         report = protected.audit.remarks[0]
         left = report.partition("at most ")[2].partition(" could")[0]
         reached = (
-            "best, proven" if "best, proven" in report else f"gap {left}" if left else "no gap"
+            "best, proven" if "best, proven" in report else f"gap {left}" if left else "gap unknown"
         )
         flags = protected.table.held_for("a benchmark").flags
         closed = 0 if flags is None else int((flags != 0).sum())
