@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from enum import StrEnum
 from typing import ClassVar
 
@@ -25,7 +25,7 @@ from sdcensus.methods.rounding import base_parameter, check_base
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.inference.knowledge import DeviationSupport
 from sdcensus.model.linked.cubes import LinkedCubes
-from sdcensus.model.method.parameter import Asked, Parameter, ValueKind
+from sdcensus.model.method.parameter import SECONDS, WORK, Asked, Parameter, ValueKind
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.protected import Audit
@@ -177,19 +177,8 @@ class ControlledRounding(LinkedMethod):
             called="effort",
             default=Effort.AUTO,
         ),
-        Parameter(
-            "work",
-            ValueKind.NUMBER,
-            "About how many seconds a search may take; counted by its steps, not by the clock.",
-            least=0,
-            default=DEFAULT_WORK,
-        ),
-        Parameter(
-            "seconds",
-            ValueKind.NUMBER,
-            "After so many seconds by the clock a search ends.",
-            least=0,
-        ),
+        replace(WORK, default=DEFAULT_WORK),
+        SECONDS,
         Parameter(
             "gap",
             ValueKind.SHARE,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from sdcensus.errors import SpecError
 from sdcensus.methods.suppression.intervals import MOST_DISTANCE, MOST_PERCENT
-from sdcensus.model.method.parameter import Parameter, ValueKind
+from sdcensus.model.method.parameter import SECONDS, WORK, Parameter, ValueKind
 
 #: About so many seconds of a usual processor are spent on making patterns cheaper.
 DEFAULT_WORK = 30
@@ -46,20 +47,8 @@ INTERVAL_PARAMETERS = (
         most=MOST_PERCENT,
         needs=_WITH_INTERVALS,
     ),
-    Parameter(
-        "work",
-        ValueKind.NUMBER,
-        "About how many seconds a search may take; counted by its steps, not by the clock.",
-        least=0,
-        needs=_WITH_INTERVALS,
-    ),
-    Parameter(
-        "seconds",
-        ValueKind.NUMBER,
-        "After so many seconds by the clock a search ends.",
-        least=0,
-        needs=_WITH_INTERVALS,
-    ),
+    replace(WORK, needs=_WITH_INTERVALS),
+    replace(SECONDS, needs=_WITH_INTERVALS),
     Parameter(
         "gap",
         ValueKind.SHARE,

@@ -44,7 +44,7 @@ from sdcensus.methods.tabular_adjustment.search import Effort, SearchOptions, Se
 from sdcensus.methods.tabular_adjustment.senses import Draws
 from sdcensus.model.linked.cubes import LinkedCubes
 from sdcensus.model.linked.tables import LinkedTables
-from sdcensus.model.method.parameter import AREA, Asked, Parameter, ValueKind
+from sdcensus.model.method.parameter import AREA, SECONDS, WORK, Asked, Parameter, ValueKind
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.schema.schema import Schema
@@ -216,19 +216,8 @@ class ControlledTabularAdjustment(LinkedMethod):
             called="effort",
             default=Effort.AUTO,
         ),
-        Parameter(
-            "work",
-            ValueKind.NUMBER,
-            "About how many seconds a search may take; counted by its steps, not by the clock.",
-            least=0,
-            default=DEFAULT_WORK,
-        ),
-        Parameter(
-            "seconds",
-            ValueKind.NUMBER,
-            "After so many seconds by the clock a search ends.",
-            least=0,
-        ),
+        replace(WORK, default=DEFAULT_WORK),
+        SECONDS,
         Parameter(
             "gap",
             ValueKind.SHARE,

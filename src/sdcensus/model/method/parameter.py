@@ -202,6 +202,16 @@ AREA = Parameter(
     ValueKind.VARIABLE,
     "The variable whose codes are areas; the geography of the census if not given.",
 )
+#: The limits of every method that searches.
+WORK = Parameter(
+    "work",
+    ValueKind.NUMBER,
+    "About how many seconds a search may take; counted by its steps, not by the clock.",
+    least=0,
+)
+SECONDS = Parameter(
+    "seconds", ValueKind.NUMBER, "After so many seconds by the clock a search ends.", least=0
+)
 
 
 def plain_name(name: str) -> str:
