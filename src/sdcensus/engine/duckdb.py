@@ -165,7 +165,7 @@ class DuckdbEngine:
             self._records.check_unchanged()
         check_complete(rows, request, self._records.known_rows(spec.of))
         return cube_of(
-            rows, request, needs, self._records.origin, largest_dense=self._largest_dense
+            rows, request, needs, plan, self._records.origin, largest_dense=self._largest_dense
         )
 
 

@@ -12,8 +12,8 @@ from sdcensus.engine.records import (
     KEY_COLUMN,
     QuerySource,
     Register,
+    added_up,
     register_universe,
-    summed,
 )
 from sdcensus.engine.requests import Needs, Tabulate
 from sdcensus.engine.sql import (
@@ -28,6 +28,7 @@ from sdcensus.engine.sql import (
     Finest,
     Mapped,
 )
+from sdcensus.engine.sql_contributions import TOTAL, SummedAmounts
 from sdcensus.errors import StoreError
 from sdcensus.model.cube.cube import (
     COUNT,
@@ -78,8 +79,25 @@ def finest_plan(
         truth=truth,
         key=KEY_COLUMN,
         key_space=origin.key_space,
-        sums=tuple(source.values[variable.name] for variable in summed(needs)),
+        sums=tuple(source.values[variable.name] for variable in added_up(needs)),
         household=HOUSEHOLD_COLUMN if request.households else None,
+        amounts=summed_amounts(source, request, needs),
+    )
+
+
+def summed_amounts(source: QuerySource, request: Tabulate, needs: Needs) -> SummedAmounts | None:
+    """What a table of sums adds up, over the columns of the records."""
+    if needs.amount is None:
+        return None
+    weighted = request.spec.measure.is_weighted and needs.weight is not None
+    weight = needs.weight if weighted else None
+    return SummedAmounts(
+        amount=source.values[needs.amount.name],
+        weight=None if weight is None else source.values[weight.name],
+        weight_unit=1 if weight is None else 10**weight.decimals,
+        waiver=None if needs.waiver is None else source.leaves[needs.waiver[0].name],
+        waiving=() if needs.waiver is None else needs.waiver[1],
+        needs=request.contributions,
     )
 
 
@@ -97,7 +115,7 @@ def parquet_source(
     """
     of, name = request.spec.of, dialect.name
     leaves = {code.name: f"leaf_{at}" for at, code in enumerate(needs.codes)}
-    values = {variable.name: f"value_{at}" for at, variable in enumerate(summed(needs))}
+    values = {variable.name: f"value_{at}" for at, variable in enumerate(needs.values)}
     wanted = [f"{name(census.dataset(of).key.name)} AS {name(KEY_COLUMN)}"]
     wanted += [
         f"{name(census.codes(of, code))} AS {name(leaves[code.name])}" for code in needs.codes
@@ -105,7 +123,7 @@ def parquet_source(
     # A missing amount adds nothing to a sum.
     wanted += [
         f"coalesce({name(census.values(of, variable))}, 0) AS {name(values[variable.name])}"
-        for variable in summed(needs)
+        for variable in needs.values
     ]
     if request.households:
         wanted.append(f"{name(census.household(of))} AS {name(HOUSEHOLD_COLUMN)}")
@@ -135,9 +153,10 @@ def check_complete(rows: Any, request: Tabulate, known: int | None) -> None:
 
 
 def cube_of(
-    rows: Any, request: Tabulate, needs: Needs, origin: Origin, *, largest_dense: int
+    rows: Any, request: Tabulate, needs: Needs, plan: Finest, origin: Origin, *, largest_dense: int
 ) -> AnyCube:
     """The cube of a table from the answer to its query, a table of Arrow with a row per cell."""
+    amounts = plan.amounts
 
     def column(name: str, dtype: npt.DTypeLike) -> Integers:
         array: Integers = rows.column(name).to_numpy()
@@ -152,6 +171,9 @@ def cube_of(
     before = int(needs.weight is not None)
     for at, variable in enumerate(needs.sums, start=before):
         sums[f"{SUM_OF}{variable.name}"] = column(f"sum_{at}", np.int64)
+    if amounts is not None and needs.amount is not None:
+        sums[f"{SUM_OF}{needs.amount.name}"] = column(TOTAL, np.int64)
+        sums |= amounts.answered(lambda name: column(name, np.int64))
     return assemble(
         request.spec, origin, column(CELL, np.uint64), sums, largest_dense=largest_dense
     )

@@ -16,8 +16,10 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.engine.requests import SUM_TOO_LARGE, Can, Tabulate, check_ability, needs_of
+from sdcensus.engine.memory_amounts import PACKED_CONTRIBUTORS, Amounts
+from sdcensus.engine.requests import SUM_TOO_LARGE, Can, Needs, Tabulate, check_ability, needs_of
 from sdcensus.errors import EngineError
+from sdcensus.kernels.cells.ranked import merge_lists
 from sdcensus.kernels.cells.sparse import Runs
 from sdcensus.kernels.cells.tabulate import (
     BLOCK_ROWS,
@@ -31,6 +33,7 @@ from sdcensus.kernels.cells.tabulate import (
     start_cells,
     unpack,
 )
+from sdcensus.model.cube.contributions import CONTRIBUTOR_KEY, CONTRIBUTORS
 from sdcensus.model.cube.cube import (
     COUNT,
     FIRST_HOUSEHOLD,
@@ -41,6 +44,7 @@ from sdcensus.model.cube.cube import (
     Accumulators,
     Cube,
     Origin,
+    fields_of,
     packs,
     sum_type,
 )
@@ -63,6 +67,8 @@ Cells = npt.NDArray[Any]
 
 #: Count and key share one 64-bit integer in this accumulator, while it is being filled.
 PACKED = "count and key"
+#: What is packed, and the two accumulators that it becomes.
+_PACKED_PARTS = {PACKED: (COUNT, KEY), PACKED_CONTRIBUTORS: (CONTRIBUTORS, CONTRIBUTOR_KEY)}
 #: Rows whose cells are sorted at once when the grid is too large to hold.
 _SPARSE_ROWS = 1 << 22
 
@@ -83,7 +89,7 @@ class MemoryEngine:
     """
 
     name: ClassVar[str] = "memory"
-    can: ClassVar[frozenset[Can]] = frozenset({Can.WEIGHTS, Can.SUMS, Can.HOUSEHOLDS})
+    can: ClassVar[frozenset[Can]] = frozenset(Can) - {Can.LARGER_THAN_MEMORY}
 
     def __init__(
         self, store: RecordSource, *, threads: int = 2, largest_dense: int = LARGEST_DENSE_GRID
@@ -103,20 +109,25 @@ class MemoryEngine:
         check_ability(self, request)
         spec = request.spec
         check_size(spec)
-        sources = self._sources(request)
-        if max(spec.cells, Layout(spec).size) > self._largest_dense:
-            return self._sparse(spec, sources)
+        needs = needs_of(request, self._store.schema)
+        sources = self._sources(request, needs)
+        sparse = max(spec.cells, Layout(spec).size) > self._largest_dense
+        packed = not sparse and packs(self.origin.key_space, self._store.rows(spec.of))
+        amounts = Amounts.build(self._store, request, needs, packed=packed)
+        if amounts is not None:
+            self._check_contributions(spec.of, amounts)
+        if sparse:
+            return self._sparse(spec, sources, amounts)
         with ThreadPoolExecutor(self._threads) as threads:
-            return self._dense(spec, sources, threads)
+            return self._dense(spec, sources, amounts, threads)
 
-    def _sources(self, request: Tabulate) -> dict[str, Column | None]:
+    def _sources(self, request: Tabulate, needs: Needs) -> dict[str, Column | None]:
         """The column behind each accumulator; the count needs none."""
         store, of = self._store, request.spec.of
         sources: dict[str, Column | None] = {
             COUNT: None,
             KEY: Column(store.record_keys(of), (), 0),
         }
-        needs = needs_of(request, store.schema)
         if needs.weight is not None:
             sources[WEIGHT] = store.values(of, needs.weight)
         if request.households:
@@ -140,8 +151,29 @@ class MemoryEngine:
             raise EngineError(SUM_TOO_LARGE)
         self._summable.add((of, name))
 
+    def _check_contributions(self, of: Entity, amounts: Amounts) -> None:
+        """Refuse contributions whose sum might leave 64 bits; looked at once."""
+        name = f"{amounts.total} {'' if amounts.weight is None else WEIGHT}"
+        if (of, name) in self._summable:
+            return
+        rows, step = self._store.rows(of), 16 * BLOCK_ROWS
+        size = 0.0
+        for start in range(0, rows, step):
+            piece = slice(start, min(start + step, rows))
+            own = np.abs(amounts.amount[piece].astype(np.float64))
+            if amounts.weight is not None:
+                own *= amounts.weight[piece] / amounts.weight_unit
+            size += float(own.sum())
+        if size >= 2.0**62:
+            raise EngineError(SUM_TOO_LARGE)
+        self._summable.add((of, name))
+
     def _dense(
-        self, spec: TableSpec, sources: Mapping[str, Column | None], threads: Executor
+        self,
+        spec: TableSpec,
+        sources: Mapping[str, Column | None],
+        amounts: Amounts | None,
+        threads: Executor,
     ) -> Cube:
         space = self._store.origin.key_space
         geography = self._store.sorted_geography(spec.of)
@@ -152,14 +184,14 @@ class MemoryEngine:
             self._store, spec, [layout.offsets(at, np.uint32) for at in range(len(spec.axes))]
         )
         pieces, shared = self._pieces(spec, geography)
-        grids = [_empty_grid(sources, layout.size, space)]
+        grids = [_empty_grid(sources, amounts, layout.size, space)]
         if not shared:
-            grids += [_empty_grid(sources, layout.size, space) for _ in pieces[1:]]
+            grids += [_empty_grid(sources, amounts, layout.size, space) for _ in pieces[1:]]
         else:
             grids *= len(pieces)
 
         def fill(piece: tuple[int, int], grid: dict[str, Integers]) -> None:
-            work.scatter(piece, grid, sources, space, outside=layout.size)
+            work.scatter(piece, grid, sources, amounts, space, outside=layout.size)
 
         list(threads.map(fill, pieces, grids))
         first = grids[0]
@@ -167,11 +199,12 @@ class MemoryEngine:
             combine = _combine(name, space)
             if not shared:
                 for other in grids[1:]:
-                    _merge(array, other[name], combine)
-            layout.add_margins(array[:-1], combine, threads=threads)
+                    _merge(array, other[name], combine, fields_of(name))
+            layout.add_margins(array[:-1], combine, fields=fields_of(name), threads=threads)
         arrays = {name: array[:-1] for name, array in first.items()}
-        if PACKED in arrays:
-            arrays |= _unpacked(arrays.pop(PACKED), space, threads)
+        for packed, parts in _PACKED_PARTS.items():
+            if packed in arrays:
+                arrays |= _unpacked(arrays.pop(packed), parts, space, threads)
         shown = {name: layout.shown(array) for name, array in arrays.items()}
         ordered = {name: shown[name] for name in (COUNT, KEY, *_without(shown, COUNT, KEY))}
         return Cube(spec, self._store.origin, Accumulators.from_sums(ordered, space))
@@ -213,7 +246,9 @@ class MemoryEngine:
             return None
         return list(itertools.pairwise(cuts))
 
-    def _sparse(self, spec: TableSpec, sources: Mapping[str, Column | None]) -> SparseCube:
+    def _sparse(
+        self, spec: TableSpec, sources: Mapping[str, Column | None], amounts: Amounts | None
+    ) -> SparseCube:
         """Sort the cells of a few million rows at a time, then combine what they have in common."""
         space = self._store.origin.key_space
         weights = mixed_radix(spec.base_shape)
@@ -230,14 +265,13 @@ class MemoryEngine:
             cells = np.empty(stop - start, dtype=np.uint64)
             for block, part in work.blocks((start, stop), np.uint64, outside):
                 cells[block.start - start : block.stop - start] = part
-            parts.append(_sorted_part(cells, slice(start, stop), sources, space, outside))
-        numbers = np.concatenate([part for part, _ in parts]) if parts else np.zeros(0, np.uint64)
-        sums = {
-            name: np.concatenate([values[name] for _, values in parts])
-            if parts
-            else np.zeros(0, dtype=sum_type(name))
-            for name in sources
-        }
+            rows_of_part = slice(start, stop)
+            parts.append(_sorted_part(cells, rows_of_part, sources, amounts, space, outside))
+        if not parts:
+            nothing = np.zeros(0, dtype=np.uint64)
+            parts.append(_sorted_part(nothing, slice(0, 0), sources, amounts, space, outside))
+        numbers = np.concatenate([part for part, _ in parts])
+        sums = {name: np.concatenate([values[name] for _, values in parts]) for name in parts[0][1]}
         result = assemble(
             spec, self._store.origin, numbers, sums, largest_dense=self._largest_dense
         )
@@ -284,12 +318,15 @@ class _Work:
         piece: tuple[int, int],
         grid: Mapping[str, Integers],
         sources: Mapping[str, Column | None],
+        amounts: Amounts | None,
         space: KeySpace,
         *,
         outside: int,
     ) -> None:
         """Add a range of rows to every accumulator of a grid."""
         for rows, cells in self.blocks(piece, np.uint32, outside):
+            if amounts is not None:
+                amounts.scatter(rows, cells, grid, space)
             for name, source in sources.items():
                 if source is None:
                     count(cells, grid[name])
@@ -313,24 +350,26 @@ def _without(items: Mapping[str, Any], *names: str) -> dict[str, Any]:
 
 
 def _combine(name: str, space: KeySpace) -> Combine:
-    return Combine.SUM if name == PACKED else Accumulators.combine_of(name, space)
+    return Combine.SUM if name in _PACKED_PARTS else Accumulators.combine_of(name, space)
 
 
 def _empty_grid(
-    sources: Mapping[str, Column | None], size: int, space: KeySpace
+    sources: Mapping[str, Column | None], amounts: Amounts | None, size: int, space: KeySpace
 ) -> dict[str, Integers]:
     """Accumulators of every cell, with one more for the rows outside the universe."""
     grid: dict[str, Integers] = {}
-    for name in sources:
-        dtype = np.uint64 if name == PACKED else sum_type(name)
+    for name in (*sources, *(() if amounts is None else amounts.names())):
+        dtype = np.uint64 if name in _PACKED_PARTS else sum_type(name)
         empty = identity(_combine(name, space), dtype)
-        make = np.full((size + 1,), empty, dtype=dtype) if empty else np.zeros(size + 1, dtype)
-        grid[name] = make
+        shape = (size + 1, *(() if amounts is None else amounts.width(name)))
+        grid[name] = np.full(shape, empty, dtype=dtype) if empty else np.zeros(shape, dtype)
     return grid
 
 
-def _merge(into: Integers, other: Integers, combine: Combine) -> None:
-    if combine is Combine.SUM:
+def _merge(into: Integers, other: Integers, combine: Combine, fields: int) -> None:
+    if combine is Combine.LARGEST:
+        merge_lists(np.arange(into.shape[0]), other, into, fields)
+    elif combine is Combine.SUM:
         np.add(into, other, out=into)
     elif combine is Combine.XOR:
         np.bitwise_xor(into, other, out=into)
@@ -338,7 +377,9 @@ def _merge(into: Integers, other: Integers, combine: Combine) -> None:
         (np.minimum if combine is Combine.LOW else np.maximum)(into, other, out=into)
 
 
-def _unpacked(packed: Integers, space: KeySpace, threads: Executor) -> dict[str, Integers]:
+def _unpacked(
+    packed: Integers, parts: tuple[str, str], space: KeySpace, threads: Executor
+) -> dict[str, Integers]:
     counts = np.empty(packed.size, dtype=np.int64)
     keys = np.empty(packed.size, dtype=np.uint32)
     half = packed.size // 2
@@ -347,13 +388,14 @@ def _unpacked(packed: Integers, space: KeySpace, threads: Executor) -> dict[str,
         unpack(packed[rows], counts[rows], keys[rows], space.modulus - 1)
 
     list(threads.map(split, [slice(0, half), slice(half, None)]))
-    return {COUNT: counts, KEY: keys}
+    return dict(zip(parts, (counts, keys), strict=True))
 
 
 def _sorted_part(
     cells: npt.NDArray[np.uint64],
     rows: slice,
     sources: Mapping[str, Column | None],
+    amounts: Amounts | None,
     space: KeySpace,
     outside: int,
 ) -> tuple[npt.NDArray[np.uint64], dict[str, Integers]]:
@@ -368,4 +410,14 @@ def _sorted_part(
         combine = _combine(name, space)
         wide = source[rows].astype(sum_type(name), copy=False)
         values[name] = runs.combine(wide, combine, empty=identity(combine, wide.dtype))[inside]
+    for name, column in ({} if amounts is None else amounts.columns(rows)).items():
+        combine = _combine(name, space)
+        (width,) = (() if amounts is None else amounts.width(name)) or (None,)
+        values[name] = runs.combine(
+            column,
+            combine,
+            empty=identity(combine, column.dtype),
+            fields=fields_of(name),
+            width=width,
+        )[inside]
     return runs.cells[inside], values

@@ -21,7 +21,7 @@ from sdcensus.engine.raw_query import (
     map_name,
     value_name,
 )
-from sdcensus.engine.records import QuerySource, register_universe, registering, summed
+from sdcensus.engine.records import QuerySource, register_universe, registering
 from sdcensus.engine.requests import Needs, Tabulate
 from sdcensus.errors import EngineError, SdcensusError, SecretError, SpecError
 from sdcensus.kernels.keys.decimal_keys import keys_from_decimals
@@ -104,7 +104,7 @@ class FileRecords(Confidential):
         schema, of = self._schema, request.spec.of
         reference = self._reference(connection, of)
         also = () if reference is None else reference.variables
-        named = {variable.name: variable for variable in (*needs.codes, *summed(needs), *also)}
+        named = {variable.name: variable for variable in (*needs.codes, *needs.values, *also)}
         variables = tuple(named.values())
         self._check_secret(of, reference)
         self._register_functions(connection)
@@ -116,14 +116,14 @@ class FileRecords(Confidential):
         query = frames.records(
             of,
             leaves=needs.codes,
-            values=summed(needs),
+            values=needs.values,
             key=True,
             household=request.households,
         )
         return QuerySource(
             relation=f"({query})",
             leaves={code.name: leaf_name(code, schema) for code in needs.codes},
-            values={variable.name: value_name(variable, schema) for variable in summed(needs)},
+            values={variable.name: value_name(variable, schema) for variable in needs.values},
             parameters=frames.parameters.used_in(query),
         )
 

@@ -114,16 +114,16 @@ class StoreRecords:
         columns[KEY_COLUMN] = Column(store.record_keys(of), (), 0), np.dtype(np.int64)
         if request.households:
             columns[HOUSEHOLD_COLUMN] = store.household_rows(of), np.dtype(np.int64)
-        values = {variable.name: f"value_{at}" for at, variable in enumerate(summed(needs))}
-        for variable in summed(needs):
+        values = {variable.name: f"value_{at}" for at, variable in enumerate(needs.values)}
+        for variable in needs.values:
             column = store.values(of, variable).without_blanks(NO_VALUE)
             columns[values[variable.name]] = column, np.dtype(np.int64)
         connection.register("records", _stream(columns, store.rows(of)))
         return QuerySource(relation=DUCKDB.name("records"), leaves=leaves, values=values)
 
 
-def summed(needs: Needs) -> tuple[Variable, ...]:
-    """The variables whose values are added up, the weight first."""
+def added_up(needs: Needs) -> tuple[Variable, ...]:
+    """The variables whose values are added up as they are, the weight first."""
     return needs.sums if needs.weight is None else (needs.weight, *needs.sums)
 
 

@@ -7,11 +7,13 @@ from enum import StrEnum
 from typing import ClassVar, Protocol
 
 from sdcensus.errors import EngineError, SpecError
+from sdcensus.model.cube.contributions import ContributionNeeds
 from sdcensus.model.cube.cube import Origin
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity, Variable
-from sdcensus.model.spec.table_spec import Measure, TableSpec
+from sdcensus.model.spec.measures import check_amount
+from sdcensus.model.spec.table_spec import TableSpec
 
 #: What every engine says where a sum would leave 64 bits.
 SUM_TOO_LARGE = (
@@ -24,6 +26,7 @@ class Can(StrEnum):
 
     WEIGHTS = "weighted counts"
     SUMS = "sums of continuous variables"
+    CONTRIBUTIONS = "the largest contributions to a sum"
     HOUSEHOLDS = "cells made of one household"
     LARGER_THAN_MEMORY = "data larger than memory"
 
@@ -35,25 +38,28 @@ class Tabulate:
     Attributes:
         spec: The table.
         weights: Also sum the weights (always done for a weighted table).
-        sums: Continuous variables to sum as well.
+        sums: Continuous variables to sum as well, each as it is; a table of sums has its own.
         households: Also find the smallest and largest household behind each cell.
+        contributions: What to keep of the contributions to a table of sums.
     """
 
     spec: TableSpec
     weights: bool = False
     sums: tuple[str, ...] = ()
     households: bool = False
+    contributions: ContributionNeeds | None = None
 
     @property
     def weighted(self) -> bool:
         """Whether weights are summed."""
-        return self.weights or self.spec.measure is Measure.WEIGHTED
+        return self.weights or self.spec.measure.is_weighted
 
     def needs(self) -> frozenset[Can]:
         """What the engine must be able to do."""
         wanted = {
             Can.WEIGHTS: self.weighted,
-            Can.SUMS: bool(self.sums),
+            Can.SUMS: bool(self.sums) or self.spec.amount is not None,
+            Can.CONTRIBUTIONS: self.contributions is not None,
             Can.HOUSEHOLDS: self.households,
         }
         return frozenset(can for can, asked in wanted.items() if asked)
@@ -92,12 +98,22 @@ class Needs:
     Attributes:
         codes: Variables whose leaves are needed, each once: axes first, then the universe.
         weight: The weight, if weights are summed.
-        sums: The continuous variables that are summed, in the order of the request.
+        sums: The continuous variables that are summed as they are, in the order of the request.
+        amount: The variable that a table of sums adds up.
+        waiver: Where contributors agreed to be shown: a variable and its leaves that say so.
     """
 
     codes: tuple[Variable, ...]
     weight: Variable | None
     sums: tuple[Variable, ...]
+    amount: Variable | None = None
+    waiver: tuple[Variable, tuple[int, ...]] | None = None
+
+    @property
+    def values(self) -> tuple[Variable, ...]:
+        """The variables whose values are needed, each once; the weight first."""
+        wanted = (self.weight, *self.sums, self.amount)
+        return tuple({one.name: one for one in wanted if one is not None}.values())
 
 
 def needs_of(request: Tabulate, schema: Schema) -> Needs:
@@ -121,6 +137,20 @@ def needs_of(request: Tabulate, schema: Schema) -> Needs:
     if request.weighted and weight is None:
         raise SpecError(f"The schema has no weight for {spec.of.plural}.")
     sums = tuple(schema.variable(name) for name in request.sums)
+    amount = None if spec.amount is None else schema.variable(spec.amount.name)
+    if amount is not None and spec.amount is not None:
+        check_amount(amount, spec.of, schema)
+        if (amount.decimals, amount.unit) != (spec.amount.decimals, spec.amount.unit):
+            raise SpecError(
+                f"{spec.title}: {amount.name!r} has another unit or other decimals here than in the"
+                " schema that the table was made for. Make the table for the schema of these"
+                " records."
+            )
+    if request.contributions is not None and amount is None:
+        raise SpecError(
+            f"{spec.title}: only a table of sums has contributions; ask for one by its measure,"
+            " such as sum(income)."
+        )
     for variable in sums:
         if not variable.continuous:
             raise SpecError(
@@ -137,7 +167,7 @@ def needs_of(request: Tabulate, schema: Schema) -> Needs:
             f"{spec.of.plural.capitalize()} do not lie in households, so no cell of the table is"
             " made of one household."
         )
-    return Needs(tuple(codes.values()), weight, sums)
+    return Needs(tuple(codes.values()), weight, sums, amount)
 
 
 def _same_leaves(own: Variable, asked: Variable, of: Entity) -> bool:

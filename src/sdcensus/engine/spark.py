@@ -122,7 +122,7 @@ class SparkEngine:
             )
             rows = self._session.sql(finest_query(plan, SPARK)).toArrow()
         check_complete(rows, request, self._census.rows(spec.of))
-        return cube_of(rows, request, needs, self.origin, largest_dense=self._largest_dense)
+        return cube_of(rows, request, needs, plan, self.origin, largest_dense=self._largest_dense)
 
     def _records(self, entity: Entity) -> str:
         """The files of a kind as a relation; Spark looks at them when it is first asked."""

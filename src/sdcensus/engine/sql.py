@@ -12,50 +12,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from sdcensus.engine.sql_contributions import SummedAmounts
+from sdcensus.engine.sql_dialect import DUCKDB as DUCKDB, SPARK as SPARK, Dialect as Dialect
 from sdcensus.model.schema.schema import Combine, KeySpace
 
 #: Columns of the relations that are registered beside the records.
 LEAF, PART, COMBINATION = "leaf", "part", "combination"
 #: Columns of the answer; sums are ``sum_0``, ``sum_1`` and so on.
 CELL, RECORDS, KEYS, FIRST, LAST = "cell", "records", "keys", "first", "last"
-
-
-@dataclass(frozen=True, slots=True)
-class Dialect:
-    """What differs between engines.
-
-    Attributes:
-        quote: Stands around names; doubled inside them.
-        integer: The type of 64-bit integers.
-        text: The type of text.
-        exclusive_or: The aggregate that combines integers by exclusive or.
-        same: Equality that also holds between two nulls.
-    """
-
-    quote: str
-    integer: str = "BIGINT"
-    text: str = "VARCHAR"
-    exclusive_or: str = "bit_xor"
-    same: str = "IS NOT DISTINCT FROM"
-
-    def name(self, *parts: str) -> str:
-        """A quoted name, with the relation in front if there are two parts.
-
-        Examples:
-            >>> DUCKDB.name("records", "age")
-            '"records"."age"'
-        """
-        return ".".join(
-            f"{self.quote}{part.replace(self.quote, 2 * self.quote)}{self.quote}" for part in parts
-        )
-
-    def whole(self, expression: str) -> str:
-        """An expression as a 64-bit integer; an error where it does not fit."""
-        return f"CAST({expression} AS {self.integer})"
-
-
-DUCKDB = Dialect(quote='"')
-SPARK = Dialect(quote="`", text="STRING", same="<=>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +43,7 @@ class Finest:
         key_space: How keys are combined.
         sums: Columns to add up.
         household: The column with the number of each record's household.
+        amounts: What a table of sums adds up.
     """
 
     source: str
@@ -89,6 +54,7 @@ class Finest:
     key_space: KeySpace
     sums: tuple[str, ...] = ()
     household: str | None = None
+    amounts: SummedAmounts | None = None
 
 
 def finest_query(plan: Finest, dialect: Dialect) -> str:
@@ -101,7 +67,8 @@ def finest_query(plan: Finest, dialect: Dialect) -> str:
     inner += [name("r", column) for column in plan.sums]
     if plan.household is not None:
         inner.append(name("r", plan.household))
-    outer = [name(CELL), f"count(*) AS {name(RECORDS)}", _combined_key(plan, dialect)]
+    outer = [name(CELL), f"count(*) AS {name(RECORDS)}"]
+    outer.append(f"{_combined_key(name(plan.key), plan, dialect)} AS {name(KEYS)}")
     outer += [
         f"{dialect.whole(f'sum({name(column)})')} AS {name(f'sum_{at}')}"
         for at, column in enumerate(plan.sums)
@@ -111,13 +78,19 @@ def finest_query(plan: Finest, dialect: Dialect) -> str:
             f"{dialect.whole(f'{function}({name(plan.household)})')} AS {name(column)}"
             for function, column in (("min", FIRST), ("max", LAST))
         ]
-    return (
-        f"SELECT {', '.join(outer)}\n"
-        f"FROM (SELECT {', '.join(dict.fromkeys(inner))}\n"
+    ranks: list[str] = []
+    if plan.amounts is not None:
+        inner += plan.amounts.per_record(plan.key, dialect)
+        ranks = plan.amounts.ranks(CELL, dialect)
+        outer += plan.amounts.combined(lambda key: _combined_key(key, plan, dialect), dialect)
+    cells = (
+        f"(SELECT {', '.join(dict.fromkeys(inner))}\n"
         f"{from_records(plan.source, plan.axes, plan.universe, plan.truth, dialect)}"
-        f") AS {name('cells')}\n"
-        f"GROUP BY {name(CELL)}"
+        f") AS {name('cells')}"
     )
+    if ranks:
+        cells = f"(SELECT *, {', '.join(ranks)}\nFROM {cells}) AS {name('ranked')}"
+    return f"SELECT {', '.join(outer)}\nFROM {cells}\nGROUP BY {name(CELL)}"
 
 
 def from_records(
@@ -153,10 +126,7 @@ def _number(prefix: str, mapped: tuple[Mapped, ...], dialect: Dialect) -> str:
     return " + ".join(parts) if parts else dialect.whole("0")
 
 
-def _combined_key(plan: Finest, dialect: Dialect) -> str:
-    key = dialect.name(plan.key)
+def _combined_key(key: str, plan: Finest, dialect: Dialect) -> str:
     if plan.key_space.combine is Combine.XOR:
-        combined = f"{dialect.exclusive_or}({key})"
-    else:
-        combined = dialect.whole(f"sum({key}) % {plan.key_space.modulus:d}")
-    return f"{combined} AS {dialect.name(KEYS)}"
+        return f"{dialect.exclusive_or}({key})"
+    return dialect.whole(f"sum({key}) % {plan.key_space.modulus:d}")

@@ -59,6 +59,18 @@ class Measure(StrEnum):
 
     COUNT = "count"
     WEIGHTED = "weighted"
+    SUM = "sum"
+    WEIGHTED_SUM = "weighted-sum"
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether a record counts as often as its weight says."""
+        return self in (Measure.WEIGHTED, Measure.WEIGHTED_SUM)
+
+    @property
+    def is_sum(self) -> bool:
+        """Whether amounts are added up, not records."""
+        return self in (Measure.SUM, Measure.WEIGHTED_SUM)
 
 
 class EngineName(StrEnum):

@@ -21,10 +21,18 @@ from typing import Any
 import numpy as np
 
 from sdcensus.engine.requests import Engine, Tabulate
+from sdcensus.model.cube.contributions import (
+    ABSOLUTE,
+    CONTRIBUTOR_KEY,
+    CONTRIBUTORS,
+    HIGHEST,
+    LOWEST,
+    ContributionNeeds,
+)
 from sdcensus.model.cube.cube import SUM_OF, Cube
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.schema.encoding import NO_VALUE
-from sdcensus.model.schema.schema import Combine, Schema
+from sdcensus.model.schema.schema import Combine, KeySpace, Schema
 from sdcensus.model.schema.variable import Entity, Role, Variable
 from sdcensus.model.spec.axis import Axis
 from sdcensus.model.spec.table_spec import TableSpec
@@ -48,6 +56,8 @@ class CellTruth:
     weight: int = 0
     sums: dict[str, int] = field(default_factory=dict)
     households: set[int] = field(default_factory=set)
+    #: Of each record its contribution, its key, its amount and its weight.
+    contributions: list[tuple[int, int, int, int]] = field(default_factory=list)
 
 
 def small_store(folder: Path, census: SmallCensus) -> tuple[CensusStore, dict[Entity, list[int]]]:
@@ -93,9 +103,19 @@ def _arrays(census: SmallCensus, entity: Entity) -> Units:
 def tabulate_request(schema: Schema, table: TableRequest) -> Tabulate:
     """The table as a request for records of this schema."""
     spec = TableSpec.build(
-        schema, table.by, of=table.of, universe=table.where.text if table.where else None
+        schema,
+        table.by,
+        of=table.of,
+        universe=table.where.text if table.where else None,
+        measure=table.measure,
     )
-    return Tabulate(spec=spec, weights=table.weights, sums=table.sums, households=table.households)
+    return Tabulate(
+        spec=spec,
+        weights=table.weights,
+        sums=table.sums,
+        households=table.households,
+        contributions=ContributionNeeds(largest=table.largest) if table.amount else None,
+    )
 
 
 def check_engine(
@@ -137,10 +157,7 @@ def check_cube(
         seen.add(place)
         expected = truth.get(place, CellTruth())
         space = census.schema.keys.space
-        if space.combine is Combine.XOR:
-            key = reduce(xor, expected.keys, 0)
-        else:
-            key = sum(expected.keys) % space.modulus
+        key = _combined(expected.keys, space)
         assert cell["count"] == expected.count, (place, "count")
         assert cell["key"] == key, (place, "key")
         assert ("weight" in cell) is table.weights
@@ -150,10 +167,47 @@ def check_cube(
         assert ("first_household" in cell) is table.households
         if table.households:
             _check_households(cell, expected, households, place)
+        if table.amount:
+            _check_contributions(cell, expected, table, space, place)
     shown = set(itertools.product(*(range(len(axis.codes)) for axis in cube.spec.axes)))
     if cube.dense is None:
         shown &= set(truth)  # only cells with records
     assert seen == shown
+
+
+def _combined(keys: Sequence[int], space: KeySpace) -> int:
+    return reduce(xor, keys, 0) if space.combine is Combine.XOR else sum(keys) % space.modulus
+
+
+def _check_contributions(
+    cell: Mapping[str, Any], expected: CellTruth, table: TableRequest, space: KeySpace, place: Place
+) -> None:
+    """The sum, who contributes, the extremes, and the largest in their order."""
+    behind = [entry for entry in expected.contributions if entry[0]]
+    amounts = [amount for amount, *_ in behind]
+    assert cell[f"{SUM_OF}{table.amount}"] == sum(amounts), (place, "sum")
+    assert cell[CONTRIBUTORS] == len(behind), (place, "contributors")
+    assert cell[CONTRIBUTOR_KEY] == _combined([key for _, key, _, _ in behind], space), place
+    assert cell[ABSOLUTE] == sum(map(abs, amounts)), (place, "without signs")
+    if behind:
+        assert (cell[LOWEST], cell[HIGHEST]) == (min(amounts), max(amounts)), (place, "extremes")
+    lists = {"largest:amount+key": [(amount, key) for amount, key, _, _ in behind]}
+    if table.weighs:
+        lists["by_amount:amount+weight"] = [(amount, weight) for _, _, amount, weight in behind]
+    for name, entries in lists.items():
+        if not table.largest:
+            assert name not in cell
+            continue
+        ordered = sorted(entries, key=lambda entry: (abs(entry[0]), *entry), reverse=True)
+        filled = ordered + [(0, 0)] * table.largest
+        flat = [number for entry in filled[: table.largest] for number in entry]
+        assert cell[name] == flat, (place, name)
+
+
+def contribution(amount: int, weight: int, unit: int) -> int:
+    """An amount times a weight, rounded half away from zero."""
+    size = (abs(amount) * weight + unit // 2) // unit
+    return -size if amount < 0 else size
 
 
 def _check_households(
@@ -172,15 +226,15 @@ def _check_households(
         assert (first, last) == (min(rows), max(rows)), (place, "households")
 
 
-def cells_of(cube: AnyCube) -> Iterator[tuple[Place, dict[str, int]]]:
+def cells_of(cube: AnyCube) -> Iterator[tuple[Place, dict[str, Any]]]:
     """Every cell that a cube shows: its position on each axis, and its accumulators."""
     if isinstance(cube, Cube):
         for place in itertools.product(*(range(size) for size in cube.shape)):
-            yield place, {name: int(array[place]) for name, array in cube.values.items()}
+            yield place, {name: array[place].tolist() for name, array in cube.values.items()}
         return
     for block in cube.blocks():
         for row, at in enumerate(block.positions.tolist()):
-            yield tuple(at), {name: int(array[row]) for name, array in block.values.items()}
+            yield tuple(at), {name: array[row].tolist() for name, array in block.values.items()}
 
 
 def true_cells(census: SmallCensus, table: TableRequest, spec: TableSpec) -> dict[Place, CellTruth]:
@@ -202,9 +256,22 @@ def true_cells(census: SmallCensus, table: TableRequest, spec: TableSpec) -> dic
             for name in table.sums:
                 amount = value_of(census, table.of, unit, schema.variable(name))
                 cell.sums[name] = cell.sums.get(name, 0) + amount
+            if table.amount:
+                cell.contributions.append(_contributed(census, table, unit, weight))
             if table.households:
                 cell.households.add(_household(census, table.of, unit, number))
     return truth
+
+
+def _contributed(
+    census: SmallCensus, table: TableRequest, unit: Unit, weight: Variable | None
+) -> tuple[int, int, int, int]:
+    amount = value_of(census, table.of, unit, census.schema.variable(table.amount))
+    key = census.key(table.of, unit)
+    if weight is None or not table.weighs:
+        return amount, key, amount, 1
+    own = value_of(census, table.of, unit, weight)
+    return contribution(amount, own, 10**weight.decimals), key, amount, own
 
 
 def _positions(axis: Axis, leaves: Mapping[str, int]) -> list[int]:

@@ -66,6 +66,18 @@ class TableRequest:
     weights: bool = False
     sums: tuple[str, ...] = ()
     households: bool = False
+    measure: str = "count"
+    largest: int = 0
+
+    @property
+    def amount(self) -> str:
+        """The variable that a table of sums adds up."""
+        return self.measure.partition("(")[2].rstrip(")")
+
+    @property
+    def weighs(self) -> bool:
+        """Whether contributions are amounts times weights."""
+        return self.measure.startswith("weighted-sum")
 
 
 def texts() -> st.SearchStrategy[str]:
@@ -364,12 +376,19 @@ def table_requests(draw: st.DrawFn, census: SmallCensus) -> TableRequest:
         for variable in schema.variables
         if variable.continuous and variable.role is not Role.WEIGHT and variable.entity in lineage
     )
+    has_weight = schema.weight(of) is not None
+    own = [name for name in amounts if schema.variable(name).entity is of]
+    measure = "count"
+    if own and draw(st.booleans()):
+        measure = f"{'weighted-' if has_weight and draw(st.booleans()) else ''}sum({own[0]})"
     return TableRequest(
         of=of,
         by=by,
         where=where,
-        weights=schema.weight(of) is not None and draw(st.booleans()),
-        sums=amounts if draw(st.booleans()) else (),
+        weights=measure.startswith("weighted") or (has_weight and draw(st.booleans())),
+        sums=amounts if measure == "count" and draw(st.booleans()) else (),
+        measure=measure,
+        largest=draw(st.integers(0, 6)) if measure != "count" else 0,
         households=Entity.HOUSEHOLD in lineage and draw(st.booleans()),
     )
 

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.kernels._compile import compiled
+from sdcensus.kernels.cells.ranked import merge_into
 
 Integers = npt.NDArray[Any]
 Int64 = npt.NDArray[np.int64]
@@ -45,18 +46,32 @@ def _sizes(
     return made
 
 
+#: The first column of a list of largest contributions, and its further columns.
+_LIST, _OF_LIST = 4, 5
+
+
+def list_columns(width: int, fields: int) -> list[int]:
+    """How the columns of a list of largest contributions are combined, for ``combines``."""
+    return [_LIST | fields << 3 | width << 8, *[_OF_LIST] * (width - 1)]
+
+
 @compiled
 def _combine_into(values: Int64, source: Any, combines: Int64, target: Int64, cell: Any) -> None:
     for one in range(combines.size):
         value = values[source, one]
-        if combines[one] == 0:
+        how = combines[one] & 7
+        if how == 0:
             target[cell, one] += value
-        elif combines[one] == 1:
+        elif how == 1:
             target[cell, one] ^= value
-        elif combines[one] == 2:
+        elif how == 2:
             target[cell, one] = min(target[cell, one], value)
-        else:
+        elif how == 3:
             target[cell, one] = max(target[cell, one], value)
+        elif how == 4:
+            end = one + (combines[one] >> 8)
+            fields = combines[one] >> 3 & 31
+            merge_into(values[:, one:end], source, target[:, one:end], cell, fields)
 
 
 @compiled
@@ -118,7 +133,8 @@ def expand_fastest(
         firsts, places: The places at which group ``g`` of the axis is counted are
             ``places[firsts[g]:firsts[g + 1]]``, each once; none if it is left out.
         size: How many places there are.
-        combines: For each column of ``values``, how cells become one; members of ``Combine``.
+        combines: For each column of ``values``, how cells become one; members of ``Combine``, or
+            what ``list_columns`` says.
         most: Give up if more cells than this would be made.
 
     Returns:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.kernels._compile import compiled
+from sdcensus.kernels.cells.ranked import merge_into
 from sdcensus.kernels.cells.tabulate import Combine
 
 Integers = npt.NDArray[Any]
@@ -103,6 +104,15 @@ def _combine_runs(
                 out[run] = max(out[run], value)
 
 
+@compiled
+def _merge_runs(
+    lists: Integers, order: Integers, starts: Integers, out: Integers, fields: int
+) -> None:
+    for run in range(out.shape[0]):
+        for i in range(starts[run], starts[run + 1]):
+            merge_into(lists, order[i], out, run, fields)
+
+
 class Runs:
     """Records (or finer cells) sorted into the cells that they belong to.
 
@@ -125,8 +135,28 @@ class Runs:
         """How many members each cell has."""
         return np.diff(self._starts)
 
-    def combine(self, values: Integers, combine: Combine, *, empty: int) -> Integers:
-        """Combine the values of the members of each cell."""
+    def combine(
+        self,
+        values: Integers,
+        combine: Combine,
+        *,
+        empty: int,
+        fields: int = 0,
+        width: int | None = None,
+    ) -> Integers:
+        """Combine the values of the members of each cell.
+
+        Args:
+            values: A value for each member, or a list of largest contributions.
+            combine: How they become one.
+            empty: What a cell without members holds.
+            fields: How many numbers an entry of a list has.
+            width: How long the lists of the cells are, where not as those of the members.
+        """
+        if combine is Combine.LARGEST:
+            lists = np.zeros((self.cells.size, width or values.shape[1]), dtype=np.int64)
+            _merge_runs(np.ascontiguousarray(values), self._order, self._starts, lists, fields)
+            return lists
         out = np.full(self.cells.size, empty, dtype=values.dtype)
         _combine_runs(values, self._order, self._starts, out, int(combine))
         return out

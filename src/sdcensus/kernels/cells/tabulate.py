@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.kernels._compile import compiled
+from sdcensus.kernels.cells.ranked import merge_groups
 
 Integers = npt.NDArray[Any]
 
@@ -33,6 +34,7 @@ class Combine(IntEnum):
     XOR = 1
     LOW = 2
     HIGH = 3
+    LARGEST = 4
 
 
 @compiled
@@ -90,6 +92,21 @@ def add(cells: Integers, values: Integers, out: Integers) -> None:
 
 
 @compiled
+def scale(amounts: Integers, weights: Integers, unit: int, out: Integers) -> None:
+    """Amounts times weights, rounded half away from zero; ``unit`` is a weight of 1.
+
+    The weight is cut into its whole part and the rest, so that no product leaves 64 bits that the
+    result does not leave.
+    """
+    for i in range(amounts.size):
+        size = abs(np.int64(amounts[i]))
+        weight = np.int64(weights[i])
+        whole = weight // unit
+        scaled = size * whole + (size * (weight - whole * unit) + unit // 2) // unit
+        out[i] = -scaled if amounts[i] < 0 else scaled
+
+
+@compiled
 def exclusive_or(cells: Integers, values: Integers, out: Integers) -> None:
     """Combine a column by exclusive or in each cell."""
     for i in range(cells.size):
@@ -120,7 +137,10 @@ SCATTER = {
 
 def identity(combine: Combine, dtype: npt.DTypeLike) -> int:
     """What an empty cell holds, so that combining with it changes nothing."""
-    return int(np.iinfo(np.dtype(dtype)).max) if combine is Combine.LOW else 0
+    limits = np.iinfo(np.dtype(dtype))
+    if combine is Combine.LOW:
+        return int(limits.max)
+    return int(limits.min) if combine is Combine.HIGH else 0
 
 
 @compiled
@@ -163,10 +183,26 @@ def add_groups(
 
 
 def regroup(
-    cells: Integers, axis: int, group: Integers, size: int, combine: Combine, empty: int
+    cells: Integers,
+    axis: int,
+    group: Integers,
+    size: int,
+    combine: Combine,
+    empty: int,
+    fields: int = 0,
 ) -> Integers:
-    """Replace one axis of an array by groups of its positions."""
+    """Replace one axis of an array by groups of its positions.
+
+    Lists of largest contributions have one more axis, the last, with entries of ``fields`` numbers.
+    """
     shape = cells.shape
+    if combine is Combine.LARGEST:
+        before, behind = shape[:axis], shape[axis + 1 : -1]
+        outer, inner = (int(np.prod(part, dtype=np.int64)) for part in (before, behind))
+        lists = np.zeros((outer, size, inner, shape[-1]), dtype=cells.dtype)
+        finer = np.ascontiguousarray(cells).reshape(outer, shape[axis], inner, shape[-1])
+        merge_groups(finer, group, lists, 0, fields)
+        return lists.reshape(*before, size, *behind, shape[-1])
     outer = int(np.prod(shape[:axis], dtype=np.int64))
     inner = int(np.prod(shape[axis + 1 :], dtype=np.int64))
     target = np.full((outer, size, inner), empty, dtype=cells.dtype)

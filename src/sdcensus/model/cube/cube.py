@@ -13,6 +13,17 @@ import numpy.typing as npt
 from sdcensus.errors import Refused, SpecError, UnknownName
 from sdcensus.kernels.cells.tabulate import Combine, identity, regroup
 from sdcensus.model.confidential import Confidential
+from sdcensus.model.cube.contributions import (
+    CONTRIBUTION_TYPES,
+    CONTRIBUTOR_KEY,
+    CONTRIBUTORS,
+    HIGHEST,
+    LOWEST,
+    Contributions,
+    contributions_of,
+    entry_fields,
+    is_list,
+)
 from sdcensus.model.cube.layout import Layout
 from sdcensus.model.schema.implications import PairRule
 from sdcensus.model.schema.schema import Combine as KeyCombine, KeySpace
@@ -40,7 +51,12 @@ SUM_TYPE: Mapping[str, npt.DTypeLike] = {
 
 def sum_type(name: str) -> npt.DTypeLike:
     """The integer type in which an accumulator is combined."""
-    return SUM_TYPE.get(name, np.int64)
+    return SUM_TYPE.get(name, CONTRIBUTION_TYPES.get(name, np.int64))
+
+
+def fields_of(name: str) -> int:
+    """How many numbers an entry of a list of largest contributions has; 0 for what is no list."""
+    return len(entry_fields(name)) if is_list(name) else 0
 
 
 def packs(space: KeySpace, rows: int) -> bool:
@@ -60,6 +76,7 @@ class Accumulators(Confidential):
         first_household, last_household: Smallest and largest row of the households behind the
             cell; equal where one household is all there is.
         sums: Sums of continuous variables in fixed point, by name.
+        contributions: Who contributes to the sum that the table shows.
     """
 
     count: npt.NDArray[np.int64]
@@ -68,9 +85,13 @@ class Accumulators(Confidential):
     first_household: npt.NDArray[np.uint32] | None = None
     last_household: npt.NDArray[np.uint32] | None = None
     sums: tuple[tuple[str, npt.NDArray[np.int64]], ...] = ()
+    contributions: Contributions | None = None
 
     def __post_init__(self) -> None:
-        for _, array in self.items():
+        for name in SUM_TYPE:
+            if getattr(self, name) is not None:
+                getattr(self, name).flags.writeable = False
+        for _, array in self.sums:
             array.flags.writeable = False
 
     def __repr__(self) -> str:
@@ -84,15 +105,30 @@ class Accumulators(Confidential):
                 yield name, array
         for variable, array in self.sums:
             yield f"{SUM_OF}{variable}", array
+        if self.contributions is not None:
+            yield from self.contributions.items()
+
+    def sum_of(self, variable: str) -> npt.NDArray[np.int64]:
+        """The sums of a continuous variable.
+
+        Raises:
+            SpecError: It was not summed.
+        """
+        for name, array in self.sums:
+            if name == variable:
+                return array
+        raise SpecError(f"The table holds no sums of {variable!r}.")
 
     @staticmethod
     def combine_of(name: str, space: KeySpace) -> Combine:
         """How the cells of an accumulator become one."""
-        if name == KEY and space.combine is KeyCombine.XOR:
+        if is_list(name):
+            return Combine.LARGEST
+        if name in (KEY, CONTRIBUTOR_KEY) and space.combine is KeyCombine.XOR:
             return Combine.XOR
-        if name == FIRST_HOUSEHOLD:
+        if name in (FIRST_HOUSEHOLD, LOWEST):
             return Combine.LOW
-        return Combine.HIGH if name == LAST_HOUSEHOLD else Combine.SUM
+        return Combine.HIGH if name in (LAST_HOUSEHOLD, HIGHEST) else Combine.SUM
 
     def parts(self, space: KeySpace) -> Iterator[tuple[str, Integers, Combine]]:
         """Each accumulator in the type in which it can be combined further, and how."""
@@ -108,9 +144,10 @@ class Accumulators(Confidential):
     def from_sums(sums: Mapping[str, Integers], space: KeySpace) -> Accumulators:
         """Make accumulators from combined values; keys are reduced here, once."""
         arrays = dict(sums)
-        if arrays[KEY].dtype != np.uint32:
-            # A single cell would come back as a number, not as an array.
-            arrays[KEY] = np.asarray(space.reduce(arrays[KEY]))
+        for name in (KEY, CONTRIBUTOR_KEY):
+            if name in arrays and arrays[name].dtype != np.uint32:
+                # A single cell would come back as a number, not as an array.
+                arrays[name] = np.asarray(space.reduce(arrays[name]))
         return _assemble(arrays)
 
 
@@ -121,7 +158,8 @@ def _assemble(arrays: Mapping[str, Integers]) -> Accumulators:
         for name, array in arrays.items()
         if name.startswith(SUM_OF)
     )
-    return Accumulators(**named, sums=sums)
+    contributions = contributions_of(arrays) if CONTRIBUTORS in arrays else None
+    return Accumulators(**named, sums=sums, contributions=contributions)
 
 
 Integers = npt.NDArray[Any]
@@ -193,7 +231,7 @@ class Cube(Confidential):
 
     def __post_init__(self) -> None:
         for name, array in self.values.items():
-            if array.shape != self.spec.shape:
+            if array.shape[: array.ndim - is_list(name)] != self.spec.shape:
                 raise SpecError(f"{self.spec.title}: {name} needs the shape {self.spec.shape}.")
 
     def __repr__(self) -> str:
@@ -246,8 +284,9 @@ class Cube(Confidential):
         for name, array, combine in self.values.parts(self.origin.key_space):
             for at in reversed(range(len(self.spec.axes))):
                 mine = self.spec.axes[at]
-                array = _roll_axis(array, at, mine, wanted.get(mine.variable.name), combine)
-            sums[name] = array.transpose(order)
+                target = wanted.get(mine.variable.name)
+                array = _roll_axis(array, at, mine, target, combine, fields_of(name))
+            sums[name] = array.transpose((*order, *range(len(order), array.ndim)))
         values = Accumulators.from_sums(sums, self.origin.key_space)
         return Cube(self.spec.with_axes(axes), self.origin, values)
 
@@ -306,14 +345,14 @@ def selection(spec: TableSpec, codes: Mapping[str, str]) -> tuple[TableSpec, dic
 
 
 def _roll_axis(
-    array: Integers, at: int, mine: Axis, target: Axis | None, combine: Combine
+    array: Integers, at: int, mine: Axis, target: Axis | None, combine: Combine, fields: int
 ) -> Integers:
     """Replace an axis of an array by the levels of ``target``; sum it away without one."""
     empty = identity(combine, array.dtype)
 
     def rolled(block: Block, group: npt.NDArray[np.int64], size: int) -> Integers:
         part = np.take(array, range(block.start, block.start + block.size), axis=at)
-        return regroup(part, at, group, size, combine, empty)
+        return regroup(part, at, group, size, combine, empty, fields)
 
     if target is None:
         whole = mine.blocks[-1]
@@ -351,9 +390,11 @@ def finish(spec: TableSpec, origin: Origin, base: Mapping[str, Integers]) -> Cub
     full: dict[str, Integers] = {}
     for name, array in base.items():
         combine = Accumulators.combine_of(name, origin.key_space)
-        cells = np.full(layout.size, identity(combine, array.dtype), dtype=array.dtype)
+        entry = array.shape[len(spec.base_shape) :]
+        empty = identity(combine, array.dtype)
+        cells = np.full((layout.size, *entry), empty, dtype=array.dtype)
         corner = tuple(slice(0, size) for size in spec.base_shape)
-        cells.reshape(layout.shape)[corner] = array
-        layout.add_margins(cells, combine)
+        cells.reshape((*layout.shape, *entry))[corner] = array
+        layout.add_margins(cells, combine, fields=fields_of(name))
         full[name] = layout.shown(cells)
     return Cube(spec, origin, Accumulators.from_sums(full, origin.key_space))

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sdcensus.kernels.cells.ranked import merge_groups
 from sdcensus.kernels.cells.tabulate import Combine, add_groups
 from sdcensus.model.spec.axis import Axis
 from sdcensus.model.spec.table_spec import TableSpec
@@ -77,12 +78,25 @@ class Layout:
         return (self.spec.axes[axis].base * self.strides[axis]).astype(dtype)
 
     def add_margins(
-        self, cells: Integers, combine: Combine, *, threads: Executor | None = None
+        self,
+        cells: Integers,
+        combine: Combine,
+        *,
+        fields: int = 0,
+        threads: Executor | None = None,
     ) -> None:
-        """Fill in subtotals and totals of flat ``cells``, in place."""
+        """Fill in subtotals and totals of flat ``cells``, in place.
+
+        Args:
+            cells: One value for each cell, or a row of them: a list of largest contributions.
+            combine: How cells become one.
+            fields: How many numbers an entry of such a list has.
+            threads: Who helps.
+        """
         if not self._extents:
             return
-        whole = cells.reshape(self.shape)
+        entry = cells.shape[1:]
+        whole = cells.reshape((*self.shape, *entry))
         outer = self._extents[0]
         base = outer.axis.base_size
         inner = self.size // max(self.shape[0], 1)
@@ -90,12 +104,12 @@ class Layout:
         pieces = [(at, min(at + step, base)) for at in range(0, base, step)]
 
         def inner_axes(piece: tuple[int, int]) -> None:
-            self._roll_inner(whole[piece[0] : piece[1]], combine)
+            self._roll_inner(whole[piece[0] : piece[1]], combine, fields)
 
         def outer_axis(piece: tuple[int, int]) -> None:
-            view = whole.reshape(1, self.shape[0], inner)[:, :, piece[0] : piece[1]]
+            view = whole.reshape(1, self.shape[0], inner, *entry)[:, :, piece[0] : piece[1]]
             for start, group in outer.parts:
-                add_groups(view, group, view, start, int(combine))
+                _add_groups(view, group, start, combine, fields)
 
         slices = [(at, min(at + _PIECE_CELLS, inner)) for at in range(0, inner, _PIECE_CELLS)]
         run = map if threads is None else threads.map
@@ -103,23 +117,34 @@ class Layout:
             list(run(inner_axes, pieces))
         list(run(outer_axis, slices))
 
-    def _roll_inner(self, piece: Integers, combine: Combine) -> None:
+    def _roll_inner(self, piece: Integers, combine: Combine, fields: int) -> None:
+        entry = piece.shape[len(self.shape) :]
         for at in range(len(self.shape) - 1, 0, -1):
             extent = self._extents[at]
             outer = math.prod(piece.shape[:at])
-            view = piece.reshape(outer, extent.size, -1)
+            inner = math.prod(self.shape[at + 1 :])
+            view = piece.reshape(outer, extent.size, inner, *entry)
             for start, group in extent.parts:
-                add_groups(view, group, view, start, int(combine))
+                _add_groups(view, group, start, combine, fields)
 
     def shown(self, cells: Integers) -> Integers:
         """The cells of the table in the order of its axes, as a read-only view."""
-        view: Integers = cells.reshape(self.shape)
+        view: Integers = cells.reshape((*self.shape, *cells.shape[1:]))
         # The ellipsis keeps the array of a table without axes an array.
         shown: Any = (*(slice(extent.hidden, None) for extent in self._extents), ...)
         view = view[shown]
-        view = view.transpose([self._order.index(at) for at in range(len(self._order))])
+        order = [self._order.index(at) for at in range(len(self._order))]
+        view = view.transpose((*order, *range(len(order), view.ndim)))
         view.flags.writeable = False
         return view
+
+
+def _add_groups(view: Integers, group: Int64, start: int, combine: Combine, fields: int) -> None:
+    """Combine positions of an axis into groups of them, behind it on the same axis."""
+    if combine is Combine.LARGEST:
+        merge_groups(view, group, view, start, fields)
+    else:
+        add_groups(view, group, view, start, int(combine))
 
 
 def mixed_radix(shape: Sequence[int]) -> tuple[int, ...]:

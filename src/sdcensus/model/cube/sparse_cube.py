@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError
+from sdcensus.kernels.cells.ranked import merge_lists
 from sdcensus.kernels.cells.sparse import Runs
-from sdcensus.kernels.cells.tabulate import SCATTER, identity
+from sdcensus.kernels.cells.tabulate import SCATTER, Combine, identity
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.cube import (
     Accumulators,
@@ -20,9 +21,11 @@ from sdcensus.model.cube.cube import (
     Cube,
     Origin,
     block_behind,
+    fields_of,
     finish,
     rolled_axes,
     selection,
+    sum_type,
 )
 from sdcensus.model.cube.layout import Layout, mixed_radix, positions_on
 from sdcensus.model.spec.axis import Axis, Block
@@ -151,7 +154,9 @@ class SparseCube(Confidential):
         runs = Runs(target, largest=int(np.prod(shape, dtype=object)) - 1)
         space = self.origin.key_space
         sums = {
-            name: runs.combine(array, combine, empty=identity(combine, array.dtype))
+            name: runs.combine(
+                array, combine, empty=identity(combine, array.dtype), fields=fields_of(name)
+            )
             for name, array, combine in self.values.parts(space)
         }
         return runs.cells, Accumulators.from_sums(sums, space)
@@ -227,17 +232,23 @@ def assemble(
         ordered: dict[str, Integers] = {}
         for name, array in sums.items():
             combine = Accumulators.combine_of(name, origin.key_space)
-            ordered[name] = runs.combine(array, combine, empty=identity(combine, array.dtype))
+            empty = identity(combine, array.dtype)
+            ordered[name] = runs.combine(array, combine, empty=empty, fields=fields_of(name))
         return SparseCube(
             spec, origin, runs.cells, Accumulators.from_sums(ordered, origin.key_space)
         )
     base: dict[str, Integers] = {}
     for name, array in sums.items():
         combine = Accumulators.combine_of(name, origin.key_space)
-        wide = array.astype(np.uint64) if array.dtype == np.uint32 and name == "key" else array
-        cells = np.full(spec.base_cells, identity(combine, wide.dtype), dtype=wide.dtype)
-        SCATTER[combine](numbers, wide, cells)
-        base[name] = cells.reshape(spec.base_shape)
+        wide = array.astype(sum_type(name), copy=False)
+        entry = wide.shape[1:]
+        empty = identity(combine, wide.dtype)
+        cells = np.full((spec.base_cells, *entry), empty, dtype=wide.dtype)
+        if combine is Combine.LARGEST:
+            merge_lists(numbers, np.ascontiguousarray(wide), cells, fields_of(name))
+        else:
+            SCATTER[combine](numbers, wide, cells)
+        base[name] = cells.reshape((*spec.base_shape, *entry))
     return finish(spec, origin, base)
 
 

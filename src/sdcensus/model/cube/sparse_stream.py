@@ -20,10 +20,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError
-from sdcensus.kernels.cells.expand import combine_sorted, expand_fastest
+from sdcensus.kernels.cells.expand import combine_sorted, expand_fastest, list_columns
 from sdcensus.kernels.cells.sparse import sort_cells
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube.cube import Accumulators, sum_type
+from sdcensus.model.cube.cube import Accumulators, fields_of, sum_type
 from sdcensus.model.cube.sparse_cube import LARGEST_GRID, SparseCube
 from sdcensus.model.cube.streamed_cells import StreamedCells
 from sdcensus.model.published.delivery import DeliveredAxis
@@ -223,7 +223,7 @@ class _Expander(Confidential):
     """Makes the cells of parts of one table."""
 
     axes: tuple[_ShownAxis, ...]
-    names: tuple[str, ...]
+    columns: tuple[tuple[str, int], ...]  # accumulators, and how many columns each has
     combines: Int64
     space: KeySpace
 
@@ -249,9 +249,14 @@ class _Expander(Confidential):
                 f"{spec.title}: the table has more than 2**63 cells. Take fewer or coarser axes."
             )
         space = cube.origin.key_space
-        parts = [(name, int(combine)) for name, _, combine in cube.values.parts(space)]
-        combines = np.array([combine for _, combine in parts], dtype=np.int64)
-        return cls(tuple(shown), tuple(name for name, _ in parts), combines, space)
+        columns: list[tuple[str, int]] = []
+        combines: list[int] = []
+        for name, array, combine in cube.values.parts(space):
+            width = array.shape[1] if fields_of(name) else 1
+            columns.append((name, width))
+            lists = fields_of(name) > 0
+            combines += list_columns(width, fields_of(name)) if lists else [int(combine)]
+        return cls(tuple(shown), tuple(columns), np.array(combines, dtype=np.int64), space)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -260,8 +265,13 @@ class _Expander(Confidential):
     def finest(self, cube: SparseCube) -> _Cells:
         """The finest cells of a table, accumulators side by side."""
         values = np.empty((cube.numbers.size, self.combines.size), dtype=np.int64)
-        for at, (_, array, _) in enumerate(cube.values.parts(self.space)):
-            values[:, at] = array  # what is unsigned has 32 bits
+        start = 0
+        for (_, array, _), (_, width) in zip(
+            cube.values.parts(self.space), self.columns, strict=True
+        ):
+            # What is unsigned has 32 bits.
+            values[:, start : start + width] = array.reshape(-1, width)
+            start += width
         return _Cells(cube.numbers.copy(), values)
 
     def tasks(self, task: _Task) -> tuple[_Task, ...]:
@@ -363,9 +373,12 @@ class _Expander(Confidential):
         return cells
 
     def _finished(self, cells: _Cells, before: int) -> StreamedCells:
-        sums = {
-            name: np.ascontiguousarray(cells.values[:, at]).astype(sum_type(name), copy=False)
-            for at, name in enumerate(self.names)
-        }
+        sums = {}
+        start = 0
+        for name, width in self.columns:
+            at = slice(start, start + width) if fields_of(name) else start
+            part = np.ascontiguousarray(cells.values[:, at])
+            sums[name] = part.astype(sum_type(name), copy=False)
+            start += width
         values = Accumulators.from_sums(sums, self.space)
         return StreamedCells(self.shape, cells.numbers + np.uint64(before), values)

@@ -38,6 +38,8 @@ def spec_to_json(spec: TableSpec, *, code_lists: bool = True) -> Json:
         "of": spec.of.value,
         "measure": spec.measure.value,
         "weight_decimals": spec.weight_decimals,
+        # Left out where nothing is added up, so that descriptions of counts stay what they were.
+        **({} if spec.amount is None else {"amount": _amount(spec.amount)}),
         "code_lists": [code_list_to_json(one, levels) for one, levels in lists],
         "axes": [
             {
@@ -74,12 +76,36 @@ def spec_from_json(document: Mapping[str, Any], *, where: str = "the table") -> 
             measure=Measure(document["measure"]),
             name=str(document["name"]),
             weight_decimals=int(document["weight_decimals"]),
+            amount=_amount_from(document.get("amount")),
         )
     except InputError:
         raise
     except (SdcensusError, LookupError, TypeError, ValueError, AttributeError) as error:
         detail = f": {error}" if isinstance(error, SdcensusError) else ""
         raise InputError(f"The description of {where} is damaged{detail}.") from None
+
+
+def _amount(amount: Variable) -> Json:
+    return {
+        "name": amount.name,
+        "label": _text(amount.label),
+        "entity": amount.entity.value,
+        "decimals": amount.decimals,
+        "unit": amount.unit,
+    }
+
+
+def _amount_from(document: Mapping[str, Any] | None) -> Variable | None:
+    if document is None:
+        return None
+    return Variable(
+        name=str(document["name"]),
+        entity=Entity(document["entity"]),
+        label=Text.of(document["label"]),
+        continuous=True,
+        decimals=int(document["decimals"]),
+        unit=str(document["unit"]),
+    )
 
 
 def code_lists_of(spec: TableSpec) -> list[tuple[Variable, tuple[Level, ...]]]:

@@ -106,6 +106,7 @@ def unfiltered(spec: TableSpec) -> TableSpec:
         universe=EVERYTHING,
         measure=spec.measure,
         weight_decimals=spec.weight_decimals,
+        amount=spec.amount,
     )
 
 

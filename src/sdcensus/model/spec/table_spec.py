@@ -11,8 +11,9 @@ from typing import Any, TypeVar
 
 from sdcensus.errors import SpecError, told
 from sdcensus.model.schema.schema import Schema
-from sdcensus.model.schema.variable import Entity, Role
+from sdcensus.model.schema.variable import Entity, Role, Variable
 from sdcensus.model.spec.axis import Axis, parse_axis
+from sdcensus.model.spec.measures import MeasureOf
 from sdcensus.model.spec.universe import EVERYTHING, Universe, universe_of
 from sdcensus.model.vocabulary import Measure as Measure
 
@@ -27,6 +28,7 @@ class TableSpec:
         of, axes, universe, measure: What is counted, by what, of whom, and how.
         name: How a plan calls the table.
         weight_decimals: How many decimals the weights have, for a weighted table.
+        amount: The continuous variable that is added up, for a table of sums.
     """
 
     of: Entity
@@ -35,6 +37,7 @@ class TableSpec:
     measure: Measure = Measure.COUNT
     name: str = ""
     weight_decimals: int = 0
+    amount: Variable | None = None
     # Long code lists take a while, and a table is asked for its hash again and again.
     _hash: list[str] = field(init=False, default_factory=list)
     _made: dict[Hashable, Any] = field(init=False, default_factory=dict)
@@ -47,7 +50,7 @@ class TableSpec:
         *,
         of: Entity | str = Entity.PERSON,
         universe: str | None = None,
-        measure: Measure | str | None = Measure.COUNT,
+        measure: Measure | MeasureOf | str | None = Measure.COUNT,
         name: str = "",
     ) -> TableSpec:
         """Read axes and condition in the grammar of plans and check them against the schema.
@@ -87,21 +90,28 @@ class TableSpec:
             schema.inherited_missing(entity, variable)
         if measure is None:
             measure = schema.census.measure or Measure.COUNT
-        try:
-            measured = Measure(measure)
-        except ValueError:
-            known = ", ".join(Measure)
-            raise SpecError(f"There is no measure {measure!r}. There are: {known}.") from None
-        return cls(of=entity, axes=axes, universe=where, name=name).measured(measured, schema)
+        asked = MeasureOf.parse(measure)
+        return cls(of=entity, axes=axes, universe=where, name=name).measured(asked, schema)
 
-    def measured(self, measure: Measure, schema: Schema) -> TableSpec:
+    def measured(self, measure: Measure | MeasureOf, schema: Schema) -> TableSpec:
         """The same table by another measure.
 
         Raises:
-            SpecError: Weighted counts are asked for, and such units have no weight.
+            SpecError: Weighted counts are asked for, and such units have no weight. Or what is to
+                be added up is no amount of such units.
         """
-        if measure is Measure.COUNT:
-            return self.records
+        asked = MeasureOf.parse(measure)
+        weight_decimals = 0
+        if asked.measure.is_weighted:
+            weight_decimals = self._weight(schema).decimals
+        return replace(
+            self,
+            measure=asked.measure,
+            weight_decimals=weight_decimals,
+            amount=asked.amount_of(self.of, schema),
+        )
+
+    def _weight(self, schema: Schema) -> Variable:
         weight = schema.weight(self.of)
         if weight is None and schema.census.weights_only:
             known = " or ".join(kind.plural for kind in schema.weighted)
@@ -115,7 +125,7 @@ class TableSpec:
                 f"The schema has no weight for {self.of.plural}, so they have no weighted counts."
                 ' How many records there are is asked for by name: measure = "count".'
             )
-        return replace(self, measure=measure, weight_decimals=weight.decimals)
+        return weight
 
     @property
     def records(self) -> TableSpec:
@@ -126,7 +136,17 @@ class TableSpec:
         """
         if self.measure is Measure.COUNT:
             return self
-        return replace(self, measure=Measure.COUNT, weight_decimals=0)
+        return replace(self, measure=Measure.COUNT, weight_decimals=0, amount=None)
+
+    @property
+    def decimals(self) -> int:
+        """How many digits of the published whole numbers stand behind the decimal point."""
+        return 0 if self.amount is None else self.amount.decimals
+
+    @property
+    def unit(self) -> str:
+        """What the published numbers are measured in; empty for counts."""
+        return "" if self.amount is None else self.amount.unit
 
     @staticmethod
     def of_records(specs: Iterable[TableSpec], of: Entity | None = None) -> list[TableSpec]:
@@ -163,7 +183,8 @@ class TableSpec:
     def title(self) -> str:
         """The name, or what the table is in the grammar of plans."""
         by = ", ".join(axis.name for axis in self.axes)
-        return self.name or (f"{self.of.plural} by {by}" if by else self.of.plural)
+        what = self.of.plural if self.amount is None else f"{self.amount.name} of {self.of.plural}"
+        return self.name or (f"{what} by {by}" if by else what)
 
     def axis(self, variable: str) -> Axis:
         """The axis of that variable."""
@@ -199,12 +220,14 @@ class TableSpec:
         return self._hash[0]
 
     def _computed_hash(self) -> str:
-        canonical = {
+        canonical: dict[str, Any] = {
             "of": self.of.value,
             "axes": sorted(axis.canonical() for axis in self.axes),
             "universe": self.universe.canonical(),
             "measure": self.measure.value,
         }
+        if self.amount is not None:
+            canonical["amount"] = [self.amount.name, self.amount.decimals, self.amount.unit]
         text = json.dumps(canonical, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
         return hashlib.blake2b(text.encode(), digest_size=16, person=b"table-spec").hexdigest()
 

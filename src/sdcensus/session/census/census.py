@@ -12,6 +12,7 @@ from sdcensus.engine.memory import MemoryEngine
 from sdcensus.engine.requests import Engine, Tabulate
 from sdcensus.errors import SecretError, SpecError, StoreError
 from sdcensus.model.confidential import Confidential
+from sdcensus.model.cube.contributions import ContributionNeeds
 from sdcensus.model.cube.cube import Origin
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.progress import Progress, no_progress
@@ -249,6 +250,7 @@ class Census(Confidential):
         weights: bool = False,
         sums: str | Sequence[str] = (),
         households: bool = False,
+        contributions: ContributionNeeds | None = None,
         engine: str | EngineName | None = None,
     ) -> AnyCube:
         """True counts and cell keys of a table.
@@ -257,10 +259,12 @@ class Census(Confidential):
             by: Axes, such as ``"ed@parish+district"`` or ``"sex-total"``; or one ``TableSpec``.
             of: What is counted: persons, families, households, dwellings, buildings.
             universe: A condition such as ``"age >= 15 and sex == 1"``.
-            measure: ``count`` or ``weighted``.
+            measure: ``count``, ``weighted``, ``sum(VARIABLE)`` or ``weighted-sum(VARIABLE)``.
             weights: Also sum the weights beside a count.
             sums: Continuous variables to sum as well.
             households: Also find which cells are made of one household.
+            contributions: What is kept of the contributions to a table of sums; by default all that
+                a method may ask for.
             engine: ``memory`` (for a store), ``duckdb`` or ``spark``; the numbers are the same.
         """
         if len(by) == 1 and isinstance(by[0], TableSpec):
@@ -271,7 +275,15 @@ class Census(Confidential):
             texts = [str(axis) for axis in by]
             spec = self.spec(*texts, of=of, universe=universe, measure=measure)
         names = (sums,) if isinstance(sums, str) else tuple(sums)
-        request = Tabulate(spec=spec, weights=weights, sums=names, households=households)
+        if spec.amount is not None and contributions is None:
+            contributions = ContributionNeeds()
+        request = Tabulate(
+            spec=spec,
+            weights=weights,
+            sums=names,
+            households=households,
+            contributions=contributions,
+        )
         return self.engine(engine).tabulate(request)
 
     def engine(self, name: str | EngineName | None = None, *, threads: int | None = None) -> Engine:

@@ -1,0 +1,98 @@
+"""How a measure is written: ``count``, ``weighted``, ``sum(income)``, ``weighted-sum(income)``."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from sdcensus.errors import SpecError
+from sdcensus.model.schema.schema import Schema
+from sdcensus.model.schema.variable import Entity, Variable
+from sdcensus.model.vocabulary import Measure
+
+_WRITTEN = re.compile(r"\s*(?P<measure>[a-z-]+)\s*(?:\(\s*(?P<amount>[^()]*?)\s*\))?\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureOf:
+    """A measure, and of which amount it is where amounts are added up."""
+
+    measure: Measure
+    amount: str = ""
+
+    def __post_init__(self) -> None:
+        if self.measure.is_sum and not self.amount:
+            raise SpecError(
+                f"A {self.measure.value} names what is added up, a continuous variable:"
+                f' measure = "{self.measure.value}(income)".'
+            )
+        if self.amount and not self.measure.is_sum:
+            raise SpecError(
+                f"The measure {self.measure.value!r} counts records and adds nothing up: leave"
+                f" {self.amount!r} out, or ask for sum({self.amount})."
+            )
+
+    def __str__(self) -> str:
+        return f"{self.measure.value}({self.amount})" if self.amount else self.measure.value
+
+    @classmethod
+    def parse(cls, text: str | Measure | MeasureOf) -> MeasureOf:
+        """Read a measure as plans write it.
+
+        Examples:
+            >>> MeasureOf.parse("sum(income)")
+            MeasureOf(measure=<Measure.SUM: 'sum'>, amount='income')
+        """
+        if isinstance(text, MeasureOf):
+            return text
+        read = _WRITTEN.fullmatch(text)
+        word = read["measure"] if read is not None else text
+        if word not in list(Measure):
+            known = ", ".join(
+                f"{measure.value}(VARIABLE)" if measure.is_sum else measure.value
+                for measure in Measure
+            )
+            raise SpecError(f"There is no measure {str(text)!r}. There are: {known}.")
+        return cls(Measure(word), (read["amount"] or "") if read is not None else "")
+
+    def amount_of(self, entity: Entity, schema: Schema) -> Variable | None:
+        """The variable that is added up over such units; nothing for counts.
+
+        Raises:
+            SpecError: It has no amounts, or they describe other units.
+        """
+        if not self.measure.is_sum:
+            return None
+        variable = schema.variable(self.amount)
+        check_amount(variable, entity, schema)
+        if schema.census.weights_only and not self.measure.is_weighted:
+            raise SpecError(
+                "The weights of this store were drawn to protect it: only weighted sums are"
+                f' published, measure = "weighted-sum({self.amount})".'
+            )
+        return variable
+
+
+def check_amount(variable: Variable, entity: Entity, schema: Schema) -> None:
+    """Refuse to add up what has codes only, or what describes other units.
+
+    Amounts of households are not added up over their persons: each would count as often as there
+    are persons.
+
+    Raises:
+        SpecError: It cannot be summed.
+    """
+    if not variable.continuous:
+        known = ", ".join(
+            other.name for other in schema.variables if other.continuous and other.entity is entity
+        )
+        raise SpecError(
+            f"{variable.name!r} cannot be summed: it has codes, not amounts. Only variables with"
+            " 'continuous = true' in the schema can."
+            + (f" Of {entity.plural} these are: {known}." if known else "")
+        )
+    if variable.entity is not entity:
+        raise SpecError(
+            f"{variable.name!r} describes {variable.entity.plural}; it cannot be summed over"
+            f" {entity.plural}. Sum it over {variable.entity.plural}."
+        )
