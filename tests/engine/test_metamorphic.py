@@ -271,7 +271,7 @@ def test_different_tables_have_different_hashes(drawn: Drawn, data: st.DataObjec
     schema = census.schema
     spec = tabulate_request(schema, table).spec
     texts = [data.draw(axis_texts(axis.variable)) for axis in spec.axes]
-    other = TableSpec.build(schema, texts, of=table.of)
+    other = TableSpec.build(schema, texts, of=table.of, measure=table.measure)
     same = spec.universe.everything and all(
         mine.canonical() == theirs.canonical()
         for mine, theirs in zip(spec.axes, other.axes, strict=True)

@@ -111,10 +111,13 @@ def test_our_kernels_are_cached_outside_of_the_package() -> None:
         ("import sdcensus.kernels.keys.siphash as hashing", {"keys.siphash"}),
         (
             "from sdcensus.kernels.keys import siphash, links",
-            {"keys.siphash", "keys.links", "cells.tabulate"},
+            {"keys.siphash", "keys.links", "cells.tabulate", "cells.ranked"},
         ),
         ("from sdcensus.kernels.keys import (\n    siphash,\n)", {"keys.siphash"}),
-        ("from sdcensus.kernels.cells.sparse import Runs", {"cells.sparse", "cells.tabulate"}),
+        (
+            "from sdcensus.kernels.cells.sparse import Runs",
+            {"cells.sparse", "cells.tabulate", "cells.ranked"},
+        ),
     ],
 )
 def test_kernels_that_a_kernel_calls_are_found_in_their_files(

@@ -377,10 +377,9 @@ def table_requests(draw: st.DrawFn, census: SmallCensus) -> TableRequest:
         if variable.continuous and variable.role is not Role.WEIGHT and variable.entity in lineage
     )
     has_weight = schema.weight(of) is not None
-    own = [name for name in amounts if schema.variable(name).entity is of]
-    measure = "count"
-    if own and draw(st.booleans()):
-        measure = f"{'weighted-' if has_weight and draw(st.booleans()) else ''}sum({own[0]})"
+    own = [f"sum({name})" for name in amounts if schema.variable(name).entity is of]
+    weighted = [f"weighted-{measure}" for measure in own if has_weight]
+    measure = draw(st.sampled_from(["count", *own, *weighted]))
     return TableRequest(
         of=of,
         by=by,

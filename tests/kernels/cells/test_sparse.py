@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, strategies as st
 
 from sdcensus.kernels.cells.sparse import Runs, sort_cells
-from sdcensus.kernels.cells.tabulate import Combine, identity
+from sdcensus.kernels.cells.tabulate import SCATTER, Combine, identity
 
 LARGEST = st.sampled_from([1, 7, 2**11 - 1, 2**11, 2**22, 2**33, 2**63 - 1])
 
@@ -34,7 +34,7 @@ def test_long_numbers_that_agree_in_their_upper_digits_are_sorted_too(
     assert np.array_equal(ordered, cells[expected])
 
 
-@given(st.data(), LARGEST, st.sampled_from(Combine))
+@given(st.data(), LARGEST, st.sampled_from(list(SCATTER)))
 def test_runs_combine_the_members_of_each_cell(
     data: st.DataObject, largest: int, combine: Combine
 ) -> None:

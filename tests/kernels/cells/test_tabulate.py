@@ -63,7 +63,7 @@ def test_a_packed_count_is_exact_up_to_the_largest_census() -> None:
     assert (counts[0], keys[0]) == (2**32 - 1, 2**32 - 1)
 
 
-@given(ROWS, st.sampled_from(Combine))
+@given(ROWS, st.sampled_from(list(SCATTER)))
 def test_scattering_combines_what_falls_into_one_cell(
     rows: list[tuple[int, int, int]], combine: Combine
 ) -> None:
@@ -118,7 +118,7 @@ def test_a_record_without_a_parent_inherits_the_missing_value(width: str) -> Non
     st.lists(st.integers(0, 2), min_size=1, max_size=5),
     st.integers(1, 3),
     st.integers(1, 3),
-    st.sampled_from(Combine),
+    st.sampled_from(list(SCATTER)),
     st.integers(0, 2**31),
 )
 def test_regrouping_an_axis_equals_combining_its_slices(

@@ -123,7 +123,7 @@ class Contributions(Confidential):
     @property
     def largest(self) -> int:
         """How many of the largest are kept."""
-        return self.amount.shape[-1]
+        return int(self.amount.shape[-1])
 
     def items(self) -> Iterator[tuple[str, Integers]]:
         """Name and array of each accumulator, as they can be combined."""
@@ -186,9 +186,9 @@ def contributions_of(arrays: Mapping[str, Integers]) -> Contributions:
     )
 
 
-def _entries(name: str, lists: Integers) -> dict[str, Integers]:
+def _entries(name: str, lists: Integers) -> dict[str, Any]:
     names = entry_fields(name)
-    parts: dict[str, Integers] = {}
+    parts: dict[str, Any] = {}
     for at, field in enumerate(names):
         column = lists[..., at :: len(names)]
         if field == ENTRY_KEY:
