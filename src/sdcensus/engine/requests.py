@@ -40,7 +40,8 @@ class Tabulate:
         weights: Also sum the weights (always done for a weighted table).
         sums: Continuous variables to sum as well, each as it is; a table of sums has its own.
         households: Also find the smallest and largest household behind each cell.
-        contributions: What to keep of the contributions to a table of sums.
+        contributions: What to keep of the contributions to a table of sums; by default all that a
+            method may ask for.
     """
 
     spec: TableSpec
@@ -48,6 +49,10 @@ class Tabulate:
     sums: tuple[str, ...] = ()
     households: bool = False
     contributions: ContributionNeeds | None = None
+
+    def __post_init__(self) -> None:
+        if self.spec.amount is not None and self.contributions is None:
+            object.__setattr__(self, "contributions", ContributionNeeds())
 
     @property
     def weighted(self) -> bool:

@@ -33,7 +33,7 @@ from sdcensus.model.published.protected import Audit, Protected
 from sdcensus.model.published.provenance import Provenance, fingerprint
 from sdcensus.model.published.table import AnyTable, SparseTable, Table
 from sdcensus.model.secret import Secret, SubSecret
-from sdcensus.model.spec.table_spec import Measure, TableSpec
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.vocabulary import Option, option
 
 Int64 = npt.NDArray[np.int64]
@@ -126,6 +126,16 @@ class Method(ABC):
     def takes_weights(self) -> bool:
         """Whether weighted counts can be protected."""
         return False
+
+    @property
+    def takes_sums(self) -> bool:
+        """Whether sums of amounts can be protected."""
+        return False
+
+    @property
+    def takes_counts(self) -> bool:
+        """Whether counts can be protected."""
+        return True
 
     @property
     def largest_deviation(self) -> int | None:
@@ -236,15 +246,9 @@ class Method(ABC):
             raise SpecError(
                 f"The method {self.name!r} protects a cube: method.protect(census.tabulate(...))."
             )
-        if cube.values.sums:
-            names = ", ".join(repr(name) for name, _ in cube.values.sums)
-            raise Refused(
-                f"The table holds sums of {names}. Sums and means of continuous variables cannot be"
-                " published yet: there is no method for them in this version. Tabulate counts"
-                " only, or classes of the variable."
-            )
+        self._check_sums(cube)
         cube.origin.refuse_records(cube.spec)
-        if cube.spec.measure is Measure.WEIGHTED and not self.takes_weights:
+        if cube.spec.measure.is_weighted and not self.takes_weights:
             raise SpecError(
                 f"The method {self.name!r} is for counts of records. Weighted counts are protected"
                 " by the method 'cell-key'."
@@ -262,6 +266,29 @@ class Method(ABC):
                 f" secret at hand is {self.secret.id}. Numbers would not agree with those that were"
                 " published before. Give the secret with which the store was loaded, or load it"
                 " again."
+            )
+
+    def _check_sums(self, cube: AnyCube) -> None:
+        """Refuse sums where the method is for counts, counts where it is for sums."""
+        spec = cube.spec
+        amount = "" if spec.amount is None else spec.amount.name
+        others = ", ".join(repr(name) for name, _ in cube.values.sums if name != amount)
+        if others:
+            raise Refused(
+                f"{spec.title}: sums of {others} stand beside what the table shows, and would not"
+                " be protected. Ask for a table of sums by its measure, such as sum(income)."
+            )
+        if spec.amount is not None and not self.takes_sums:
+            raise Refused(
+                f"{spec.title}: the method {self.name!r} is for counts, and the table shows sums of"
+                f" {amount!r}. Sums are protected by the method 'cell-key-sums', or closed by"
+                " 'suppression'."
+            )
+        if spec.amount is None and not self.takes_counts:
+            raise Refused(
+                f"{spec.title}: the method {self.name!r} is for sums, and the table shows counts."
+                " Counts are protected by the method 'cell-key'; or ask for a table of sums by its"
+                " measure, such as sum(income)."
             )
 
     def provenance(self, cube: AnyCube) -> Provenance:

@@ -21,7 +21,7 @@ from sdcensus.model.quantities import number_text
 from sdcensus.model.spec.axis import Axis, AxisCode, Block
 from sdcensus.model.spec.headings import axis_heading, joined, pairs_text
 from sdcensus.model.spec.listed_tables import ListedTables
-from sdcensus.model.spec.table_spec import Measure, TableSpec
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import LANGUAGES, Text, catalogue
 
 Int64 = npt.NDArray[np.int64]
@@ -101,7 +101,7 @@ def _about_values(claims: Claims) -> tuple[str, str]:
 
 def weighted_notes(spec: TableSpec) -> tuple[Text, ...]:
     """That values are estimates from a sample, where they are weighted."""
-    return (Text.named("notes.weighted"),) if spec.measure is Measure.WEIGHTED else ()
+    return (Text.named("notes.weighted"),) if spec.measure.is_weighted else ()
 
 
 def find_example(table: AnyTable) -> Example | None:

@@ -73,6 +73,10 @@ class Measure(StrEnum):
         return self in (Measure.SUM, Measure.WEIGHTED_SUM)
 
 
+#: The measures that need no amount: what a census, a plan or a policy may be counted by.
+COUNT_MEASURES = (Measure.COUNT, Measure.WEIGHTED)
+
+
 class EngineName(StrEnum):
     """The engines that can answer for a census."""
 

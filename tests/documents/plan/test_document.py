@@ -23,8 +23,10 @@ from sdcensus.model.plan.vocabulary import PROGRAMME_NAMES
 from sdcensus.model.published.table_format import BUILT_IN
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity
+from sdcensus.model.spec.measures import MeasureOf
 from sdcensus.model.spec.table_spec import Measure
 from sdcensus.model.text import Text
+from sdcensus.model.vocabulary import COUNT_MEASURES
 from sdcensus.session.publish.programme import PROGRAMMES
 from sdcensus.testing.island import island_schema
 
@@ -362,9 +364,12 @@ def test_files_that_a_plan_names_must_be_there(tmp_path: Path) -> None:
         ("[[table]]", "[table]", "two pairs of brackets"),
         (
             'measure = "count"',
-            'measure = "sum"',
-            "should be 'count' or 'weighted' or 'share(condition)'",
+            'measure = "mode"',
+            "should be 'count' or 'weighted' or 'sum(variable)' or 'weighted-sum(variable)' or"
+            " 'share(condition)'",
         ),
+        ('measure = "count"', 'measure = "sum"', "A sum names what is added up"),
+        ('measure = "count"', 'measure = "count(age)"', "counts records and adds nothing up"),
     ],
 )
 def test_bad_settings_are_explained(before: str, after: str, expected: str) -> None:
@@ -468,7 +473,7 @@ PLANS_OF_ONE_METHOD = st.builds(
             columns=AXES,
             universe=st.sampled_from(["", "age >= 5"]),
             of=st.sampled_from(Entity),
-            measure=st.sampled_from(Measure),
+            measure=st.sampled_from([*COUNT_MEASURES, MeasureOf(Measure.SUM, "income")]),
         )
         | st.builds(
             PlannedTable, name=NAMES, rows=AXES, share=st.sampled_from(["sex == 1", "age > 3"])

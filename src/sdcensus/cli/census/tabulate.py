@@ -46,7 +46,7 @@ def tabulate(
     by: Axes = "",
     of: Units = "persons",
     where: Where = None,
-    measure: MeasureOption = Measure.COUNT,
+    measure: MeasureOption = Measure.COUNT.value,
     engine: EngineOption = EngineName.MEMORY,
     show: Annotated[
         bool, typer.Option("--show", help="Show the true counts. Needs --confidential.")
@@ -84,14 +84,14 @@ def tabulate(
     where = where.strip() or None if where else None
     census = open_census(store)
     check_language(census, language)
-    spec = census.spec(*listed(by), of=of, universe=where, measure=measure.value)
+    spec = census.spec(*listed(by), of=of, universe=where, measure=measure)
     census.origin.refuse_records(spec)
     began = time.perf_counter()
     with Stages(output, f"counting {spec.title}"):
         cube = census.tabulate(spec, engine=engine.value)
     took = time.perf_counter() - began
     decimals = None
-    if measure is Measure.WEIGHTED:
+    if spec.measure.is_weighted:
         weight = census.schema.weight(spec.of)
         decimals = weight.decimals if weight is not None else 0
     _say_shape(output, cube, where, engine, took)
@@ -123,7 +123,7 @@ def _say_shape(
 ) -> None:
     spec = cube.spec
     what = spec.title if spec.axes else spec.of.plural
-    if spec.measure.value != Measure.COUNT:
+    if spec.measure is not Measure.COUNT:
         what = f"{spec.measure} {what}"
     shape = " × ".join(f"{size:,}" for size in spec.shape)
     cells = f"{spec.cells:,} cell{'s' if spec.cells != 1 else ''}"

@@ -13,7 +13,7 @@ import typer
 
 from sdcensus.errors import SdcensusError, UnknownName
 from sdcensus.model.catalogue import LANGUAGES
-from sdcensus.model.vocabulary import EngineName, Measure
+from sdcensus.model.vocabulary import EngineName
 
 if TYPE_CHECKING:
     from sdcensus.session.census.census import Census
@@ -137,12 +137,21 @@ Where = Annotated[
     typer.Option("--where", metavar="CONDITION", help="Count only units for which it holds."),
 ]
 MeasureOption = Annotated[
-    Measure, typer.Option("--measure", help="Count records, or sum their weights.")
+    str,
+    typer.Option(
+        "--measure",
+        metavar="MEASURE",
+        help="count records, sum their weights (weighted), or add up an amount: sum(income),"
+        " weighted-sum(income).",
+    ),
 ]
 CensusMeasureOption = Annotated[
-    Measure | None,
+    str | None,
     typer.Option(
-        "--measure", help="Count records, or sum their weights; by default as the schema says."
+        "--measure",
+        metavar="MEASURE",
+        help="count records, sum their weights (weighted), or add up an amount: sum(income),"
+        " weighted-sum(income). By default as the schema says.",
     ),
 ]
 EngineOption = Annotated[

@@ -53,14 +53,19 @@ def show_cube(
 
     if output.quiet:
         return
+    amount = cube.spec.amount
     if isinstance(cube, SparseCube):
         rows = _sparse_rows(cube, language, weight_decimals)
         show_list(output, rows, cube.spec.axes, "count", language)
         return
     weight = cube.weight if weight_decimals is not None else None
     numbers: Any = cube.count if weight is None else weight
+    if amount is not None:
+        numbers = cube.values.sum_of(amount.name)
 
     def text(number: int) -> str:
+        if amount is not None:
+            return amount_text(number, amount.decimals)
         return f"{number:,}" if weight_decimals is None else weight_text(number, weight_decimals)
 
     drawing = Drawing(
@@ -218,11 +223,25 @@ def _sparse_rows(
 ) -> Iterator[tuple[list[str], str]]:
     for block in cube.blocks():
         weights = block.values.weight
+        amount = cube.spec.amount
+        sums = None if amount is None else block.values.sum_of(amount.name)
         for at, cell in enumerate(block.cells(language=language)):
-            if weight_decimals is not None and weights is not None:
+            if amount is not None and sums is not None:
+                yield list(cell.labels), amount_text(int(sums[at]), amount.decimals)
+            elif weight_decimals is not None and weights is not None:
                 yield list(cell.labels), weight_text(int(weights[at]), weight_decimals)
             else:
                 yield list(cell.labels), f"{cell.count:,}"
+
+
+def amount_text(number: int, decimals: int) -> str:
+    """A sum with its decimals.
+
+    Examples:
+        >>> amount_text(-1_234_567, 2), amount_text(12, 0)
+        ('-12,345.67', '12')
+    """
+    return f"{Decimal(number).scaleb(-decimals):,.{decimals}f}"
 
 
 def weight_text(number: int, decimals: int) -> str:
@@ -254,13 +273,17 @@ def published_drawing(table: Table, *, language: str | None = None) -> Drawing:
     """How a published table is drawn."""
     from sdcensus.model.published.table import IN_PLACE, Mark
 
+    decimals = table.spec.decimals
+
     def text(at: tuple[int, ...]) -> str:
         mark = Mark.NONE if table.flags is None else Mark(int(table.flags[at]))
-        return mark.sign if mark else f"{int(table.published[at]):,}"
+        return mark.sign if mark else amount_text(int(table.published[at]), decimals)
 
     def longest(axis: int, position: int) -> int:
         numbers = table.published.take(position, axis=axis)
-        return max(len(f"{int(numbers.max()):,}"), *(len(mark.sign) for mark in IN_PLACE))
+        extremes = (int(numbers.max()), int(numbers.min()))
+        lengths = [len(amount_text(number, decimals)) for number in extremes]
+        return max(*lengths, *(len(mark.sign) for mark in IN_PLACE))
 
     return Drawing(spec=table.spec, text=text, longest=longest, language=language)
 
@@ -273,7 +296,8 @@ def _listed_rows(table: SparseTable, language: str | None) -> Iterator[tuple[lis
     first = slice(0, MOST_LINES + 1)
     positions = table.positions()[:, first].T.tolist()
     for at, value in zip(positions, table.published[first].tolist(), strict=True):
-        yield [words[place] for words, place in zip(labels, at, strict=True)], f"{value:,}"
+        names = [words[place] for words, place in zip(labels, at, strict=True)]
+        yield names, amount_text(value, table.spec.decimals)
 
 
 def show_broken_down(

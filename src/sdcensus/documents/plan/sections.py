@@ -30,8 +30,10 @@ from sdcensus.model.plan.vocabulary import (
 from sdcensus.model.policy.rules import user_role
 from sdcensus.model.published.table_format import FORMAT_NAMES, meant_format
 from sdcensus.model.schema.variable import Entity
+from sdcensus.model.spec.measures import MeasureOf
 from sdcensus.model.spec.table_spec import Measure
 from sdcensus.model.text import has_control_character
+from sdcensus.model.vocabulary import COUNT_MEASURES
 
 #: A name that is a name of a file on every system.
 _NAME = re.compile(r"\w[\w.-]{0,99}")
@@ -92,7 +94,7 @@ class ShareOf:
     condition: str
 
 
-def _measure(value: object) -> Measure | ShareOf:
+def _measure(value: object) -> Measure | MeasureOf | ShareOf:
     share = _SHARE.fullmatch(value) if isinstance(value, str) else None
     if share is not None:
         condition = share[1].strip()
@@ -101,11 +103,17 @@ def _measure(value: object) -> Measure | ShareOf:
                 ((), 'share() needs a condition, such as "share(health_condition == 1)"')
             )
         return ShareOf(condition)
-    words = [word.value for word in Measure]
-    if not isinstance(value, str) or value.strip().lower() not in words:
+    written = value.strip() if isinstance(value, str) else ""
+    word = written.partition("(")[0].strip().lower()
+    if word not in list(Measure):
+        words = [f"{each.value}(variable)" if each.is_sum else each.value for each in Measure]
         allowed = " or ".join(map(repr, [*words, "share(condition)"]))
         raise WrongValueError(((), f"should be {allowed}"))
-    return Measure(value.strip().lower())
+    try:
+        asked = MeasureOf.parse(f"{word}{written[len(word) :]}")
+    except SpecError as error:
+        raise WrongValueError(((), str(error))) from None
+    return asked if asked.amount else asked.measure
 
 
 def _own_protection(value: object) -> str | dict[str, Any]:
@@ -228,7 +236,7 @@ class PlanHead(Section):
     """What stands above the first table of a plan."""
 
     store: Word
-    measure: Annotated[Measure | None, one_of(Measure, "measure")] = None
+    measure: Annotated[Measure | None, one_of(COUNT_MEASURES, "measure")] = None
     programme: Programme | None = None
     tables: Words | None = None
     mapping: Word | None = None

@@ -133,7 +133,7 @@ def measure_text(table: PlannedTable) -> str:
     """The measure of a table as plans write it; empty where it is that of the plan."""
     if table.share:
         return f"share({table.share})"
-    return "" if table.measure is None else table.measure.value
+    return "" if table.measure is None else str(table.measure)
 
 
 def _indicator(indicator: PlannedIndicator) -> Iterator[str]:

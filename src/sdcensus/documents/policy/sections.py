@@ -16,7 +16,7 @@ from sdcensus.model.policy.policy import PRESETS, AtLevel, OneHousehold, WhenSpa
 from sdcensus.model.policy.rules import RecordSet
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity
-from sdcensus.model.vocabulary import Measure
+from sdcensus.model.vocabulary import COUNT_MEASURES, Measure
 
 _AT_LEVEL = re.compile(r"\s*\w+\s*(?:@\s*\w+\s*)?")
 
@@ -118,7 +118,7 @@ class HeadSection(Section):
 
     name: Word
     lock: bool = False
-    measure: Annotated[Measure | None, one_of(Measure, "measure")] = None
+    measure: Annotated[Measure | None, one_of(COUNT_MEASURES, "measure")] = None
 
 
 class LimitsSection(Section):

@@ -41,7 +41,7 @@ from sdcensus.errors import unknown
 from sdcensus.model.schema.schema import Combine, HouseholdKey, KeyScope
 from sdcensus.model.schema.source import FileFormat
 from sdcensus.model.schema.variable import EmptyField, Role
-from sdcensus.model.vocabulary import Measure
+from sdcensus.model.vocabulary import COUNT_MEASURES, Measure
 
 
 class Section(BaseModel):
@@ -65,7 +65,7 @@ class CensusSection(Section):
     code: IdParts = []
     reference_date: Date = ""
     languages: LanguageCodes = []
-    measure: Annotated[Measure | None, one_of(Measure, "measure")] = None
+    measure: Annotated[Measure | None, one_of(COUNT_MEASURES, "measure")] = None
 
 
 class FileSection(Section):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import codecs
 import datetime
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -37,15 +37,16 @@ def _wrong(text: str) -> WrongValueError:
     return WrongValueError(((), text))
 
 
-def one_of(kind: type[StrEnum], called: str) -> BeforeValidator:
-    """One of the words of an enumeration."""
+def one_of(kind: Iterable[StrEnum], called: str) -> BeforeValidator:
+    """One of the words of an enumeration, or of some of them."""
+    members = {word.value: word for word in kind}
 
     def check(value: object) -> object:
-        words = [word.value for word in kind]
+        words = list(members)
         if not isinstance(value, str) or value not in words:
             shown = value if isinstance(value, str) else "(no text)"
             raise _wrong(unknown(called, shown, words))
-        return kind(value)
+        return members[value]
 
     return BeforeValidator(check)
 

@@ -140,6 +140,14 @@ class Accumulators(Confidential):
         """The same accumulators with every array changed alike."""
         return _assemble({name: change(array) for name, array in self.items()})
 
+    def flat(self, cells: int) -> Accumulators:
+        """The same accumulators of so many cells, one after the other."""
+        arrays = {
+            name: array.reshape((cells, *array.shape[array.ndim - is_list(name) :]))
+            for name, array in self.items()
+        }
+        return _assemble(arrays)
+
     @staticmethod
     def from_sums(sums: Mapping[str, Integers], space: KeySpace) -> Accumulators:
         """Make accumulators from combined values; keys are reduced here, once."""

@@ -219,8 +219,8 @@ def only_counts(spec: TableSpec) -> None:
     """Refuse a weighted table."""
     if spec.measure is not Measure.COUNT:
         raise SpecError(
-            f"{spec.title}: this is a measure of counts, and the table is weighted. Measure the"
-            " table of counts on the same axes."
+            f"{spec.title}: this is a measure of counts, and the table is weighted or shows sums."
+            " Measure the table of counts on the same axes."
         )
 
 
@@ -316,6 +316,8 @@ def hidden_cells(table: AnyTable) -> Mask | None:
 
 
 def _true(values: Accumulators, spec: TableSpec) -> Int64:
+    if spec.amount is not None:
+        return values.sum_of(spec.amount.name)
     if spec.measure is not Measure.WEIGHTED:
         return values.count
     if values.weight is None:

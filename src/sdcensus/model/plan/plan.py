@@ -9,6 +9,7 @@ from sdcensus.errors import UnknownName
 from sdcensus.model.method.parameter import Setting
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity
+from sdcensus.model.spec.measures import MeasureOf
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.model.text import Text
 
@@ -64,7 +65,7 @@ class PlannedTable:
     universe: str = ""
     where: str = ""
     of: Entity = Entity.PERSON
-    measure: Measure | None = None
+    measure: Measure | MeasureOf | None = None
     share: str = ""
     protect: Protection | str | None = None
 

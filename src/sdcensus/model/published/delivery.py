@@ -285,6 +285,7 @@ def deliver(
         axes=shown,
         values=delivered_cells(table.published, shown),
         marks=None if table.flags is None else delivered_cells(table.flags, shown),
+        decimals=spec.decimals,
         unit=Text.of({language: units_text(spec, language) for language in LANGUAGES}),
         rows=rows,
         notes=table.notes,

@@ -14,7 +14,7 @@ from sdcensus.model.cube.layout import positions_of
 from sdcensus.model.schema.variable import Entity, Level, Variable
 from sdcensus.model.spec.axis import Axis
 from sdcensus.model.spec.record_sets import is_product, leaves_in
-from sdcensus.model.spec.table_spec import Measure, TableSpec
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.spec.universe import Universe
 from sdcensus.model.text import LANGUAGES, Text
 
@@ -24,6 +24,7 @@ _TO = Text.named("headings.to")
 _CONDITION = Text.named("headings.condition")
 _NOTHING = Text.named("headings.nothing")
 _WEIGHTED = Text.named("headings.weighted")
+_SUM = Text.named("headings.sum")
 _AND = Text.named("headings.and")
 #: The form of "and" before some words, such as "e" for "y" in Spanish, and how those begin.
 _OTHER_AND = Text.named("language.other_and")
@@ -102,7 +103,12 @@ def entity_label(entity: Entity) -> Text:
 def units_text(spec: TableSpec, language: str | None = None) -> str:
     """What is counted, for the head of a table."""
     units = _UNITS[spec.of].show(language)
-    if spec.measure is Measure.WEIGHTED:
+    if spec.amount is not None:
+        unit = f" ({spec.unit})" if spec.unit else ""
+        units = _SUM.filled(
+            amount=f"{variable_heading(spec.amount, language)}{unit}", units=units
+        ).show(language)
+    if spec.measure.is_weighted:
         units = f"{units} ({_WEIGHTED.show(language)})"
     return f"{units[:1].upper()}{units[1:]}"
 

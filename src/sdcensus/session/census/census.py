@@ -275,8 +275,6 @@ class Census(Confidential):
             texts = [str(axis) for axis in by]
             spec = self.spec(*texts, of=of, universe=universe, measure=measure)
         names = (sums,) if isinstance(sums, str) else tuple(sums)
-        if spec.amount is not None and contributions is None:
-            contributions = ContributionNeeds()
         request = Tabulate(
             spec=spec,
             weights=weights,

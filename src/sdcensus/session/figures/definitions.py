@@ -20,6 +20,7 @@ from sdcensus.model.schema.variable import Code, Level, Variable
 from sdcensus.model.spec.axis import make_axis
 from sdcensus.model.spec.covers import WHOLE, CountedAxis, Mask, needed_levels
 from sdcensus.model.spec.headings import units_text
+from sdcensus.model.spec.measures import MeasureOf
 from sdcensus.model.spec.question import Question
 from sdcensus.model.spec.record_sets import is_product, leaves_in
 from sdcensus.model.spec.table_spec import Measure, TableSpec
@@ -363,6 +364,11 @@ def sums_product(
         SpecError: The condition cannot be made of published values.
     """
     where = both(table.universe, table.where)
+    if isinstance(table.measure, MeasureOf):
+        raise SpecError(
+            f"{table.name}: 'where' is for tables of counts. Sums of an amount are published of"
+            ' universes that the schema declares: universe = "NAME".'
+        )
     try:
         compiled = compile_question(Question(of=table.of.plural, by=table.by, where=where), policy)
         rules = replace(policy, measure=table.measure or measure or policy.schema.census.measure)

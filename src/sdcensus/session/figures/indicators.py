@@ -123,7 +123,7 @@ def share_product(
             numerator=table.share,
         ),
         schema,
-        table.measure or measure,
+        measure,  # a share says no other measure of its own
     )
     return replace(shares, rows=len(table.rows) or None)
 

@@ -106,7 +106,15 @@ def true_columns(values: Accumulators, weight_decimals: int) -> Columns:
     ]
     if values.weight is not None:
         columns.append(("weight", _decimals(values.weight, weight_decimals)))
-    return [*columns, *((f"sum_{name}", pa.array(sums)) for name, sums in values.sums)]
+    columns += [(f"sum_{name}", pa.array(sums)) for name, sums in values.sums]
+    contributions = values.contributions
+    if contributions is not None:
+        columns.append(("contributors", pa.array(contributions.contributors)))
+        columns += [
+            (f"largest_{rank + 1}", pa.array(np.ascontiguousarray(contributions.amount[:, rank])))
+            for rank in range(contributions.largest)
+        ]
+    return columns
 
 
 def write_owner_only_table(tables: Iterator[pa.Table], path: Path) -> None:
@@ -128,7 +136,7 @@ def _pieces(cube: AnyCube) -> Iterator[tuple[Positions, Accumulators]]:
             for rows in slices(len(block.positions)):
                 yield block.positions[rows].T, block.values.map(itemgetter(rows))
         return
-    flat = cube.values.map(lambda array: array.reshape(-1))
+    flat = cube.values.flat(cube.spec.cells)
     for rows in slices(cube.spec.cells):
         yield grid_positions(cube.shape, rows), flat.map(itemgetter(rows))
 

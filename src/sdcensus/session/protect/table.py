@@ -25,7 +25,7 @@ from sdcensus.model.published.protected import Protected
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Secret, SubSecret
-from sdcensus.model.spec.table_spec import Measure, TableSpec
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import Text
 from sdcensus.session.census.census import SECRET_VARIABLE, Census, find_secret
 from sdcensus.session.census.sample import refuse_unweighted_table
@@ -201,7 +201,7 @@ def check_methods(
         # One zero for all cells: methods look at what a cube is before they look at its numbers.
         nothing = np.broadcast_to(np.zeros((), dtype=np.int64), spec.shape)
         keys = np.broadcast_to(np.zeros((), dtype=np.uint32), spec.shape)
-        weight = nothing if spec.measure is Measure.WEIGHTED else None
+        weight = nothing if spec.measure.is_weighted else None
         method(spec).check(Cube(spec, origin, Accumulators(nothing, keys, weight)))
 
 

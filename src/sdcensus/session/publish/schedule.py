@@ -21,7 +21,7 @@ from sdcensus.model.cube.sparse_cube import LARGEST_DENSE_GRID
 from sdcensus.model.quantities import bytes_text
 from sdcensus.model.schema.variable import Code, Entity, Level, Role, Variable, smallest_width
 from sdcensus.model.spec.axis import Axis, make_axis
-from sdcensus.model.spec.table_spec import Measure, TableSpec
+from sdcensus.model.spec.table_spec import TableSpec
 
 Int64 = npt.NDArray[np.int64]
 
@@ -31,6 +31,8 @@ PROCESS_BYTES = 350_000_000
 FILLING_BYTES, SORTING_BYTES = 20, 80
 #: Bytes for each cell of a table from its cube to the file: true, published, delivered, evaluated.
 TABLE_BYTES = 72
+#: What a cell of a sum takes besides: its largest contributions with their keys, and the rest.
+CONTRIBUTIONS_BYTES = 160
 
 #: Records that are supposed where nobody has counted them.
 UNKNOWN_ROWS = 10_000_000
@@ -180,7 +182,9 @@ def _columns_bytes(specs: Sequence[TableSpec], rows: Callable[[Entity], int]) ->
     columns: dict[tuple[Entity, str], int] = {}
     for spec in specs:
         columns[spec.of, ""] = 4 * rows(spec.of)  # record keys
-        if spec.measure is Measure.WEIGHTED:
+        if spec.amount is not None:
+            columns[spec.amount.entity, spec.amount.name] = 8 * rows(spec.of)
+        if spec.measure.is_weighted:
             columns[spec.of, "weight"] = 8 * rows(spec.of)
         for variable in (*(axis.variable for axis in spec.axes), *spec.universe.variables):
             width = np.dtype(smallest_width(len(variable.codes))).itemsize
@@ -259,6 +263,8 @@ class _Planner:
         spec = self._specs[at]
         grid = {axis.variable.name: self._partitions.add(axis) for axis in spec.axes}
         kind = [spec.of.value, spec.universe.canonical(), spec.measure.value, spec.weight_decimals]
+        if spec.amount is not None:
+            kind.append(at)  # lists of contributions are counted for each table by itself
         return _Draft(json.dumps(kind), [at], grid, self._cost([at], grid))
 
     def _union(self, one: _Draft, other: _Draft) -> _Draft | None:
@@ -310,7 +316,9 @@ class _Planner:
         size = Layout(spec).size
         rows = self._rows(first.of)
         sparse = max(size, spec.cells) > LARGEST_DENSE_GRID
-        weights = 8 if first.measure is Measure.WEIGHTED else 0
+        weights = 8 if first.measure.is_weighted else 0
+        if first.amount is not None:
+            weights += CONTRIBUTIONS_BYTES
         held = min(rows, spec.base_cells) * SORTING_BYTES if sparse else size * FILLING_BYTES
         return Scan(
             spec, tuple(draft.tables), direct, held + size * weights * (not sparse), draft.cost
