@@ -16,6 +16,7 @@ from benchmarks import (
     holes,
     intervals,
     load,
+    magnitude,
     peer,
     pram,
     protect,
@@ -58,6 +59,10 @@ def sections(folder: Path, *, small: bool) -> dict[str, Section]:
         "protect": (
             "Protecting ten million cells",
             lambda: protect.measure(sizes[-1] * 4 // 7),
+        ),
+        "sums-protect": (
+            "Protecting sums, against cellKey",
+            lambda: magnitude.measure_protect(sizes[0]),
         ),
         "groups": (
             f"The smallest group, {sizes[0]:,} persons",

@@ -25,6 +25,7 @@ from tests.documents import (
     effects_of_rounding,
     effects_of_schemas,
     effects_of_searches,
+    effects_of_sums,
 )
 from tests.documents.effects import Effect, Files, Way, declared, edited, sections
 from tests.hamlet import SCHEMA, write_hamlet
@@ -37,7 +38,10 @@ DOCUMENTS: dict[tuple[str, ...], dict[str, Effect]] = {
 }
 #: What is said about methods and steps, each for itself.
 OF_METHODS = (
-    effects_of_plans.OF_METHODS | effects_of_searches.OF_METHODS | effects_of_rounding.OF_METHODS
+    effects_of_plans.OF_METHODS
+    | effects_of_searches.OF_METHODS
+    | effects_of_rounding.OF_METHODS
+    | effects_of_sums.OF_METHODS
 )
 #: The settings of each method and step.
 SETTINGS = {
@@ -150,6 +154,15 @@ VALUES = {
     **{"only": '["ed"]', "finest": '"information"', "known_within": "50"},
     **{"percent_protection": "50", "extra_steps": "1", "protect_below": "3"},
     **{"infeasible": '"widen"'},
+    **{"measured_by": '"mean"', "contribution_shares": '"1"', "noise_share": "0.1"},
+    **{"large_share": "0.01", "flex_point": "9", "power": "2", "max_deviation": "3"},
+    **{"table_variance": "1", "step": "4", "anchors": '"1, 3"', "odd_variance": "2"},
+    **{"small_values": "true", "small_deviation": "3", "small_variance": "1", "small_unit": "1"},
+    **{"extra_noise": "1", "sensitive_below": "3", "sensitive_remainder": "10"},
+    **{"sensitive_dominance": '"2, 85"', "key_derivation": '"hashed"', "same_key": "true"},
+    **{"zeros_in_key": "true", "magnitudes": '"0.6"', "few_contributors": "8"},
+    **{"small_spread": "0.3", "large_spread": "0.7", "layer_shares": '"0.3"'},
+    **{"layer_spread": "0.5"},
 }
 
 

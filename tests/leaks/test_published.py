@@ -14,7 +14,7 @@ import traceback
 import types
 import zipfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +29,9 @@ from sdcensus.methods.coarsening.method import Coarsening
 from sdcensus.methods.controlled_rounding.random_rounding import ControlledRandomRounding
 from sdcensus.methods.controlled_rounding.rounding import ControlledRounding
 from sdcensus.methods.light_touch import LightTouch
+from sdcensus.methods.magnitude.abs_top import AbsTopContributors
+from sdcensus.methods.magnitude.cell_key_sums import CellKeySums
+from sdcensus.methods.magnitude.layered import ExperimentalLayered
 from sdcensus.methods.method import Method
 from sdcensus.methods.notes import notes_for
 from sdcensus.methods.per_unit import PerUnitDeviations
@@ -48,7 +51,9 @@ from sdcensus.model.cube.sparse_cube import AnyCube, SparseCube, assemble
 from sdcensus.model.method.registry import Part, built_in
 from sdcensus.model.published.protected import Protected
 from sdcensus.model.schema.schema import KeySpace
+from sdcensus.model.schema.variable import Variable
 from sdcensus.model.secret import Secret
+from sdcensus.model.vocabulary import Measure
 from tests.leaks.test_canary import SPEC
 
 SECRET = Secret(bytes(range(1, 33)))
@@ -90,6 +95,9 @@ CASES = {
     "suppression": Case(Suppression(3), changes=False),
     "tabular-adjustment": Case(ControlledTabularAdjustment(secret=SECRET), changes=False),
     "coarsening": Case(Coarsening(3), changes=False),
+    "cell-key-sums": Case(CellKeySums(contribution_shares=(1, 0.5), secret=SECRET)),
+    "abs-top-contributors": Case(AbsTopContributors(secret=SECRET)),
+    "experimental-layered": Case(ExperimentalLayered(secret=SECRET)),
 }
 NAMES = list(CASES)
 
@@ -119,13 +127,45 @@ def cube_with(counts: list[int], keys: list[int]) -> Cube:
     return finish(SPEC, ORIGIN, sums)
 
 
+def cube_of_sums(amounts: list[int], keys: list[int]) -> Cube:
+    """Two contributions to every cell, one half as large as the other."""
+    largest = np.array(amounts, dtype=np.int64).reshape(2, 3)
+    own = np.array(keys, dtype=np.uint64).reshape(2, 3)
+    entries = [largest, own.astype(np.int64), largest // 2, own.astype(np.int64) - 1]
+    entries += [np.zeros_like(largest)] * 8  # methods know up to six
+    sums = {
+        "count": np.full((2, 3), 2),
+        "key": own,
+        "sum:income": largest + largest // 2,
+        "contributors": np.full((2, 3), 2),
+        "contributor_key": own,
+        "absolute": largest + largest // 2,
+        "largest:amount+key": np.stack(entries, axis=-1),
+    }
+    income = Variable(name="income", entity=SPEC.of, continuous=True)
+    return finish(replace(SPEC, measure=Measure.SUM, amount=income), ORIGIN, sums)
+
+
+def truth(cube: AnyCube) -> set[int]:
+    """True counts; true sums with their contributions, where it is a table of sums."""
+    known = cube.values.contributions
+    if known is None:
+        return set(cube.values.count.ravel().tolist())
+    sums = cube.values.sum_of("income").ravel().tolist()
+    return {
+        *sums,
+        *known.amount.ravel().tolist(),
+        *(known.key.ravel().tolist() if known.key is not None else ()),
+    } - {0}
+
+
 def adds_up_to_truth(protected: Protected, cube: Cube) -> bool:
     """Whether published parts happen to add up to a true total, which readers may then be told."""
     inner = protected.table.published[:-1, :-1]
     sums = {*inner.sum(axis=0).tolist(), *inner.sum(axis=1).tolist()}
     for at in (0, 1):
         sums |= set(protected.table.published.take(range(cube.shape[at] - 1), axis=at).sum(axis=at))
-    return bool(sums & set(cube.count.ravel().tolist()))
+    return bool(sums & truth(cube))
 
 
 @functools.cache
@@ -136,9 +176,9 @@ def protected_by(name: str) -> Protected:
         draws = np.random.default_rng(seed)
         counts = draws.choice(PRIMES, 6, replace=False).tolist()
         keys = draws.integers(3_000_000_000, 1 << 32, 6).tolist()
-        cube = cube_with(counts, keys)
+        cube = (cube_of_sums if case.method.for_sums else cube_with)(counts, keys)
         protected = case.method.protect(cube)
-        changed = protected.table.published != cube.count
+        changed = ~np.isin(protected.table.published, list(truth(cube)))
         if not case.changes or (changed.all() and not adds_up_to_truth(protected, cube)):
             table = protected.table.with_notes(*notes_for(protected.table, case.method.claims()))
             return Protected(table, protected.provenance, protected.audit)
@@ -148,7 +188,7 @@ def protected_by(name: str) -> Protected:
 def canaries(name: str) -> set[int]:
     """Keys always; true counts where the method changes all of them."""
     cube = protected_by(name).audit.cube
-    counts = cube.values.count.reshape(-1).tolist() if CASES[name].changes else []
+    counts = truth(cube) if CASES[name].changes else ()
     effective = protected_by(name).audit.effective_keys
     every = np.arange(cube.spec.cells, dtype=np.uint64)
     looked_up = [] if effective is None else effective(cube.values.key.reshape(-1), every).tolist()

@@ -19,6 +19,9 @@ from sdcensus.methods.coarsening.method import Coarsening
 from sdcensus.methods.controlled_rounding.random_rounding import ControlledRandomRounding
 from sdcensus.methods.controlled_rounding.rounding import ControlledRounding
 from sdcensus.methods.light_touch import LightTouch
+from sdcensus.methods.magnitude.abs_top import AbsTopContributors
+from sdcensus.methods.magnitude.cell_key_sums import CellKeySums
+from sdcensus.methods.magnitude.layered import ExperimentalLayered
 from sdcensus.methods.method import Method
 from sdcensus.methods.per_unit import PerUnitDeviations
 from sdcensus.methods.perturbation.schemes import scheme, strength
@@ -60,6 +63,16 @@ def cases() -> dict[str, Claims]:
         "cell-key, hashed": CellKey(strength("medium"), SECRET, "hashed"),
         "cell-key, exempt": exempt,
         "cell-key, zeros perturbed": growing,
+        "cell-key-sums": CellKeySums(secret=SECRET),
+        "cell-key-sums, small values and extra noise": CellKeySums(
+            small_values=True, extra_noise=1, sensitive_below=3, secret=SECRET
+        ),
+        "cell-key-sums, range with the key of the count": CellKeySums(
+            measured_by="range", same_key=True, secret=SECRET
+        ),
+        "cell-key-sums, rotated": CellKeySums(key_derivation="rotated"),
+        "abs-top-contributors": AbsTopContributors(secret=SECRET),
+        "experimental-layered": ExperimentalLayered(secret=SECRET),
         "random-rounding": RandomRounding(3),
         "random-rounding, definition": RandomRounding(5, lookup="definition", secret=SECRET),
         "random-rounding, independent": RandomRounding(3, draw="independent"),

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
         ControlledRounding as ControlledRounding,
     )
     from sdcensus.methods.light_touch import LightTouch as LightTouch
+    from sdcensus.methods.magnitude.abs_top import AbsTopContributors as AbsTopContributors
+    from sdcensus.methods.magnitude.cell_key_sums import CellKeySums as CellKeySums
+    from sdcensus.methods.magnitude.layered import ExperimentalLayered as ExperimentalLayered
     from sdcensus.methods.per_unit import PerUnitDeviations as PerUnitDeviations
     from sdcensus.methods.pipeline import Pipeline as Pipeline
     from sdcensus.methods.rounding import (

@@ -17,8 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus._version import __version__
-from sdcensus.errors import Refused, SecretError, SpecError
+from sdcensus.errors import SecretError, SpecError
 from sdcensus.methods.listed_cells import ListedCells, mask_of
+from sdcensus.methods.refusals import refuse_unsuitable
+from sdcensus.model.cube.contributions import ContributionNeeds
 from sdcensus.model.cube.cube import Accumulators, Cube, Origin
 from sdcensus.model.cube.sparse_cube import LARGEST_GRID, AnyCube, SparseCube
 from sdcensus.model.cube.sparse_stream import map_cells
@@ -93,6 +95,8 @@ class Method(ABC):
     #: Whether it publishes true counts, as they are or coarsened: they narrow down the noise that
     #: other tables have.
     shows_truth: ClassVar[bool] = False
+    takes_sums: ClassVar[bool] = False  # whether it protects sums of amounts
+    for_sums: ClassVar[bool] = False  # whether it protects nothing else
     changes_codes: ClassVar[bool] = False  # whether it shows other codes than were asked for
     #: Grows when, and only when, the same parameters publish other numbers than before.
     version: ClassVar[int] = 1
@@ -128,14 +132,9 @@ class Method(ABC):
         return False
 
     @property
-    def takes_sums(self) -> bool:
-        """Whether sums of amounts can be protected."""
-        return False
-
-    @property
-    def takes_counts(self) -> bool:
-        """Whether counts can be protected."""
-        return True
+    def needs_contributions(self) -> ContributionNeeds | None:
+        """What it has to know of the contributions to sums; ``None`` where it looks at none."""
+        return None
 
     @property
     def largest_deviation(self) -> int | None:
@@ -241,55 +240,7 @@ class Method(ABC):
 
     def check(self, cube: AnyCube) -> None:
         """Refuse a cube that this method cannot protect."""
-        given: object = cube
-        if not isinstance(given, AnyCube):
-            raise SpecError(
-                f"The method {self.name!r} protects a cube: method.protect(census.tabulate(...))."
-            )
-        self._check_sums(cube)
-        cube.origin.refuse_records(cube.spec)
-        if cube.spec.measure.is_weighted and not self.takes_weights:
-            raise SpecError(
-                f"The method {self.name!r} is for counts of records. Weighted counts are protected"
-                " by the method 'cell-key'."
-            )
-        if cube.dense is None and not self.claims().takes_sparse:
-            raise SpecError(
-                f"{cube.spec.title}: the table is too large to be held whole, which"
-                f" {self.described_name!r} needs. Take fewer or coarser axes, or the method"
-                " 'cell-key' alone."
-            )
-        made_with = cube.origin.secret_id
-        if self.secret is not None and made_with and made_with != self.secret.id:
-            raise SecretError(
-                f"The record keys of this table were made with the secret {made_with}, and the"
-                f" secret at hand is {self.secret.id}. Numbers would not agree with those that were"
-                " published before. Give the secret with which the store was loaded, or load it"
-                " again."
-            )
-
-    def _check_sums(self, cube: AnyCube) -> None:
-        """Refuse sums where the method is for counts, counts where it is for sums."""
-        spec = cube.spec
-        amount = "" if spec.amount is None else spec.amount.name
-        others = ", ".join(repr(name) for name, _ in cube.values.sums if name != amount)
-        if others:
-            raise Refused(
-                f"{spec.title}: sums of {others} stand beside what the table shows, and would not"
-                " be protected. Ask for a table of sums by its measure, such as sum(income)."
-            )
-        if spec.amount is not None and not self.takes_sums:
-            raise Refused(
-                f"{spec.title}: the method {self.name!r} is for counts, and the table shows sums of"
-                f" {amount!r}. Sums are protected by the method 'cell-key-sums', or closed by"
-                " 'suppression'."
-            )
-        if spec.amount is None and not self.takes_counts:
-            raise Refused(
-                f"{spec.title}: the method {self.name!r} is for sums, and the table shows counts."
-                " Counts are protected by the method 'cell-key'; or ask for a table of sums by its"
-                " measure, such as sum(income)."
-            )
+        refuse_unsuitable(self, cube)
 
     def provenance(self, cube: AnyCube) -> Provenance:
         """How the published numbers were made."""

@@ -10,7 +10,7 @@ from python_calamine import CalamineWorkbook
 
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.perturbation.schemes import scheme
-from sdcensus.model.method.registry import Part, built_in
+from sdcensus.model.method.registry import methods_for_counts
 from sdcensus.store.registry import Registry
 from sdcensus.store.secrets import write_secret
 from sdcensus.testing.island import SECRET, island, island_store
@@ -83,7 +83,7 @@ def test_a_table_is_assessed_and_written(run: Run, island_files: Store, tmp_path
     assert "CP1" not in public
 
 
-@pytest.mark.parametrize("name", built_in(Part.METHOD))
+@pytest.mark.parametrize("name", methods_for_counts())
 def test_every_method_is_assessed(run: Run, island_files: Store, name: str) -> None:
     store, secret = island_files
     answer = run(

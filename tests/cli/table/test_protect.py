@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from python_calamine import CalamineWorkbook
 
-from sdcensus.model.method.registry import Part, built_in
+from sdcensus.model.method.registry import methods_for_counts
 from sdcensus.store.secrets import write_secret
 from sdcensus.testing.island import SECRET, island_store
 from tests.cli.conftest import Run, Village
@@ -37,7 +37,7 @@ def read(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-@pytest.mark.parametrize("name", built_in(Part.METHOD))
+@pytest.mark.parametrize("name", methods_for_counts())
 @pytest.mark.parametrize("engine", ["memory", "duckdb"])
 def test_every_method_writes_a_table(
     run: Run, island: Store, tmp_path: Path, name: str, engine: str

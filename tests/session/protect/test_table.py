@@ -12,7 +12,7 @@ from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.notes import notes_for
 from sdcensus.methods.perturbation.schemes import STRENGTHS, scheme, strength
 from sdcensus.model.method.parameter import MethodOptions
-from sdcensus.model.method.registry import Part, built_in
+from sdcensus.model.method.registry import methods_for_counts
 from sdcensus.model.published.table import Table
 from sdcensus.model.secret import Secret
 from sdcensus.session.census.census import SECRET_VARIABLE, Census
@@ -42,7 +42,7 @@ def published(census: Census, name: str, secret: Path | None = None, **options: 
     return table
 
 
-@pytest.mark.parametrize("name", built_in(Part.METHOD))
+@pytest.mark.parametrize("name", methods_for_counts())
 def test_every_method_protects_a_table_and_explains_it(secret: Path, name: str) -> None:
     census = island()
     method = build_method(name, census, options=NEEDED.get(name), secret=secret)
@@ -56,7 +56,7 @@ def test_every_method_protects_a_table_and_explains_it(secret: Path, name: str) 
     assert table.shape != counts.shape or (table.published != counts).any()
 
 
-@pytest.mark.parametrize("name", built_in(Part.METHOD))
+@pytest.mark.parametrize("name", methods_for_counts())
 def test_engines_publish_the_same(secret: Path, tmp_path: Path, name: str) -> None:
     census = island_store(tmp_path / "island.store")
     method = build_method(name, census, options=NEEDED.get(name), secret=secret)

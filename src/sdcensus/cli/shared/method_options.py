@@ -56,7 +56,7 @@ MethodOption = Annotated[
     typer.Option(
         "--method",
         metavar="NAME",
-        help=f"How counts are protected: {', '.join(built_in(Part.METHOD))}.",
+        help=f"How tables are protected: {', '.join(built_in(Part.METHOD))}.",
         autocompletion=_begins(built_in(Part.METHOD)),
     ),
 ]

@@ -286,6 +286,7 @@ class Declaration:
         takes: What may be said about it.
         target: Where it is, as entry points write it: ``module:class``.
         shows_truth: Whether it publishes true counts, as they are or coarsened.
+        for_sums: Whether it protects sums of amounts, and no counts.
         closes: What it asks of all other products for the cells that it withholds; empty for
             nothing.
         linked: Whether it protects tables together.
@@ -297,6 +298,7 @@ class Declaration:
     takes: tuple[Parameter, ...]
     target: str
     shows_truth: bool = False
+    for_sums: bool = False
     closes: str = ""
     linked: bool = False
     package: str = ""

@@ -72,6 +72,17 @@ def built_in(part: Part) -> Mapping[str, Declaration]:
     return MappingProxyType({entry["name"]: _read(entry) for entry in listed})
 
 
+def methods_for_counts() -> tuple[str, ...]:
+    """The methods of this package that protect counts."""
+    methods = built_in(Part.METHOD).values()
+    return tuple(method.name for method in methods if not method.for_sums)
+
+
+def methods_for_sums() -> tuple[str, ...]:
+    """The methods of this package that protect sums of amounts, and no counts."""
+    return tuple(method.name for method in built_in(Part.METHOD).values() if method.for_sums)
+
+
 class Registered(Mapping[str, Declaration]):
     """All methods or steps by name, those of this package first.
 
@@ -308,6 +319,7 @@ def declaration_of(kind: Any, name: str, target: str, package: str = "") -> Decl
         takes=tuple(kind.takes),
         target=target,
         shows_truth=getattr(kind, "shows_truth", False),
+        for_sums=getattr(kind, "for_sums", False),
         closes=str(kind.closing()) if hasattr(kind, "closing") else "",
         linked=hasattr(kind, "protect_together"),
         package=package,

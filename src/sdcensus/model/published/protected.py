@@ -36,6 +36,8 @@ class Audit(Confidential):
             ended a search.
         reasons: Why cells have no number, in words: for each a mask in the shape of the table. A
             cell can have several.
+        keys_of_contributors: Whether the keys that were looked up are made of those of the
+            contributors of a sum, not of those of all records.
     """
 
     cube: AnyCube
@@ -46,6 +48,7 @@ class Audit(Confidential):
     remarks: tuple[str, ...] = ()
     repeatable: bool = True
     reasons: tuple[tuple[str, npt.NDArray[np.bool_]], ...] = ()
+    keys_of_contributors: bool = False
 
     def __repr__(self) -> str:
         return f"<Audit of {self.cube.spec.title}: confidential>"

@@ -219,7 +219,10 @@ def _keys(audit: Audit, values: Accumulators, numbers: Numbers) -> Columns:
     """The keys that were looked up, of cells with and without records."""
     columns = []
     if audit.effective_keys is not None:
-        keys = audit.effective_keys(np.ascontiguousarray(values.key), numbers)
+        own = values.key
+        if audit.keys_of_contributors and values.contributions is not None:
+            own = values.contributions.contributor_key
+        keys = audit.effective_keys(np.ascontiguousarray(own), numbers)
         columns.append(("effective_key", pa.array(keys.astype(np.int64))))
     if audit.empty_keys is not None:
         keys = audit.empty_keys.reshape(-1)[numbers.astype(np.int64)]

@@ -33,12 +33,14 @@ BEFORE = ("targeted-swap", "safe")
 
 
 def method_texts(specs: Sequence[TableSpec]) -> tuple[str, ...]:
-    """Every method of this package as a study writes it.
+    """Every method of this package for such tables, as a study writes it.
 
     Args:
         specs: The tables of the study: records are changed with them in mind.
     """
-    texts = [f"{name} {SETTINGS.get(name, '')}".strip() for name in Registered(Part.METHOD)]
+    of_sums = any(spec.measure.is_sum for spec in specs)
+    methods = [name for name, known in Registered(Part.METHOD).items() if known.for_sums == of_sums]
+    texts = [f"{name} {SETTINGS.get(name, '')}".strip() for name in methods]
     known = Registered(Part.PRE_TABULAR)
     texts += [f"{name} {_settings(name, specs)}".strip() for name in BEFORE if name in known]
     return tuple(texts)
