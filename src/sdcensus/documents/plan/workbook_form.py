@@ -34,8 +34,8 @@ from sdcensus.model.plan.vocabulary import (
 )
 from sdcensus.model.published.table_format import FORMAT_NAMES
 from sdcensus.model.schema.variable import Entity
-from sdcensus.model.spec.table_spec import Measure
 from sdcensus.model.text import Text
+from sdcensus.model.vocabulary import COUNT_MEASURES
 
 #: How many rows of a form have lists to choose from.
 _FORM_ROWS = 500
@@ -50,7 +50,7 @@ _CHOICES: Mapping[str, Sequence[str]] = {
     "role": ("public", "registered", "staff", "production"),
     "formats": tuple(FORMAT_NAMES),
     "of": tuple(entity.plural for entity in Entity),
-    "measure": tuple(Measure),
+    "measure": COUNT_MEASURES,
     "kind": tuple(INDICATOR_KINDS),
 }
 #: Lists from which one may deviate: several words, or a word with a condition.

@@ -263,8 +263,7 @@ class Census(Confidential):
             weights: Also sum the weights beside a count.
             sums: Continuous variables to sum as well.
             households: Also find which cells are made of one household.
-            contributions: What is kept of the contributions to a table of sums; by default all that
-                a method may ask for.
+            contributions: What is kept of the contributions to a sum; by default everything.
             engine: ``memory`` (for a store), ``duckdb`` or ``spark``; the numbers are the same.
         """
         if len(by) == 1 and isinstance(by[0], TableSpec):
@@ -272,13 +271,11 @@ class Census(Confidential):
             if (of, universe, measure) != (Entity.PERSON, None, Measure.COUNT):
                 raise SpecError("A TableSpec says itself what is counted, of whom and how.")
         else:
-            texts = [str(axis) for axis in by]
-            spec = self.spec(*texts, of=of, universe=universe, measure=measure)
-        names = (sums,) if isinstance(sums, str) else tuple(sums)
+            spec = self.spec(*map(str, by), of=of, universe=universe, measure=measure)
         request = Tabulate(
             spec=spec,
             weights=weights,
-            sums=names,
+            sums=(sums,) if isinstance(sums, str) else tuple(sums),
             households=households,
             contributions=contributions,
         )
