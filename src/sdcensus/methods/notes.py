@@ -40,6 +40,7 @@ class Example:
         whole, total: The code of the total and its published value.
         parts: The codes of the parts with their published values.
         place: Where on the other axes, as far as that is not their total.
+        decimals: How many digits of the values stand behind the point.
     """
 
     axis: Axis
@@ -47,6 +48,7 @@ class Example:
     total: int
     parts: tuple[tuple[AxisCode, int], ...]
     place: tuple[tuple[Axis, AxisCode], ...] = ()
+    decimals: int = 0
 
     @property
     def sum(self) -> int:
@@ -148,13 +150,14 @@ def _told(example: Example, language: str) -> str:
     def label(code: AxisCode) -> str:
         return code.label.show(language) or code.code
 
+    def number(value: int) -> str:
+        return number_text(value, language, example.decimals)
+
     if len(example.parts) > MOST_LISTED:
         heading = axis_heading(example.axis, language)
         parts = said["example.counted"].format(count=len(example.parts), axis=heading)
     else:
-        values = [
-            f"{label(code)} ({number_text(value, language)})" for code, value in example.parts
-        ]
+        values = [f"{label(code)} ({number(value)})" for code, value in example.parts]
         parts = said["example.listed"].format(parts=joined(values, language))
     whole = said["example.total"]
     if not example.whole.is_total:
@@ -165,9 +168,9 @@ def _told(example: Example, language: str) -> str:
     return said["example.note"].format(
         place=f" ({place})" if place else "",
         parts=parts,
-        sum=number_text(example.sum, language),
+        sum=number(example.sum),
         whole=whole,
-        total_value=number_text(example.total, language),
+        total_value=number(example.total),
     )
 
 
@@ -304,6 +307,7 @@ def _example(
         total=int(whole[line]),
         parts=tuple((axis.codes[position], value) for position, value in listed),
         place=tuple(place),
+        decimals=table.spec.decimals,
     )
     return line, int(lines.distance[line]), int(zeros[order[0]]), example
 

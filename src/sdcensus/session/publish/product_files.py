@@ -117,7 +117,10 @@ class Maker:
             return
         tabulate = self._resolved.census.tabulate
         method = self._resolved.method(spec)
-        self._publish(spec, self._rule(spec).protect(spec, method, tabulate, counted=counted))
+        protected = self._rule(spec).protect(
+            spec, method, tabulate, counted=counted, counts=self._resolved.methods.main(spec.of)
+        )
+        self._publish(spec, protected)
 
     def finish_groups(self, progress: Progress) -> None:
         """Protect tables that are protected together, once all are counted, and finish them."""
@@ -159,7 +162,7 @@ class Maker:
                 protected.provenance,
                 refused,
                 cube.count != 0 if product.needs_populated else None,
-                published_records(method, cube),
+                published_records(method, cube, self._resolved.methods.main(spec.of)),
             )
             with self._lock:
                 parts = self._parts[product.name]
@@ -207,7 +210,10 @@ class Maker:
             if key not in self._judged:
                 method = self._resolved.method(spec)
                 tabulate = self._resolved.census.tabulate
-                self._judged[key] = self._rule(spec).protect(spec, method, tabulate).table
+                protected = self._rule(spec).protect(
+                    spec, method, tabulate, counts=self._resolved.methods.main(spec.of)
+                )
+                self._judged[key] = protected.table
             return self._judged[key]
 
     def _finish(self, product: Product, parts: Mapping[str, tuple[PublishedPart, Office]]) -> None:

@@ -21,6 +21,7 @@ from sdcensus.session.census.census import Census
 from sdcensus.session.policy import Outcome, ask
 from sdcensus.session.protect.detail import check_size
 from sdcensus.session.protect.linked import refuse_smallest_group
+from sdcensus.session.protect.plan_method import PlannedMethods
 from sdcensus.session.protect.smallest_group import GroupRule, judging_method, too_large
 from sdcensus.session.publish.products import Product, TableProduct
 from sdcensus.session.publish.workplace import MANIFEST
@@ -162,7 +163,7 @@ def check_sizes(
 
 def check_smallest_group(
     products: Sequence[Product],
-    method: Callable[[TableSpec], Method],
+    methods: PlannedMethods,
     smallest_group: Callable[[TableSpec], int | None],
     *,
     imports: Callable[[TableSpec], bool],
@@ -171,7 +172,7 @@ def check_smallest_group(
 
     Args:
         products: What is published.
-        method: Gives the method of a table.
+        methods: How tables are protected.
         smallest_group: Gives the smallest group of a table, if there is a rule for it.
         imports: Says whether numbers are taken over that other methods made.
     """
@@ -186,8 +187,8 @@ def check_smallest_group(
                     " import_published takes others over: what is hidden would not follow from what"
                     " is shown. Leave one of the two out."
                 )
-            refuse_smallest_group(method(spec))
-            judging_method(method(spec))
+            refuse_smallest_group(methods.method(spec))
+            judging_method(methods.method(spec), methods.main(spec.of))
             counted = GroupRule(smallest).counted(spec)
             if max(counted.cells, Layout(counted).size) > LARGEST_DENSE_GRID:
                 raise Refused(f"{product.name}: {too_large(spec, smallest)}")
