@@ -7,11 +7,17 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from fractions import Fraction
 from typing import Any
 
 from sdcensus.errors import SpecError
 from sdcensus.kernels.magnitude.numeric_rows import BILLION
-from sdcensus.methods.magnitude.exact_shares import exactly, in_billionths, numbers_of
+from sdcensus.methods.magnitude.exact_shares import (
+    exactly,
+    in_billionths,
+    in_last_decimals,
+    numbers_of,
+)
 from sdcensus.methods.magnitude.magnitude_functions import (
     LARGEST_POWER,
     MagnitudeFunction,
@@ -168,6 +174,13 @@ _SMALL = (
         needs=("small_values",),
     ),
 )
+_ROUNDING = Parameter(
+    "rounded_to",
+    ValueKind.NUMBER,
+    "Published sums are multiples of this, in units of the variable: people give round amounts, and"
+    " the last digits of a sum would tell its noise.",
+    least=0,
+)
 _RULES = ("sensitive_below", "sensitive_remainder", "sensitive_dominance")
 _SENSITIVE = (
     Parameter(
@@ -220,7 +233,7 @@ _KEYS = (
         "Records whose amount is 0 or missing take part in the cell key.",
     ),
 )
-PARAMETERS = (*_SIZE, *_TABLE, *_SMALL, *_SENSITIVE, *_KEYS)
+PARAMETERS = (*_SIZE, *_TABLE, *_SMALL, *_SENSITIVE, _ROUNDING, *_KEYS)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -234,6 +247,7 @@ class NoiseSettings(Confidential):
         small: Where small contributions have noise of their own.
         extra: How much farther sensitive cells move at least, in billionths.
         sensitive: Which cells are sensitive.
+        rounded_to: Of what published sums are multiples, in units of the variable.
     """
 
     shares: tuple[int, ...]
@@ -243,6 +257,7 @@ class NoiseSettings(Confidential):
     small: SmallSeparation | None
     extra: int
     sensitive: SensitiveCells | None
+    rounded_to: Fraction | None = None
 
     def __post_init__(self) -> None:
         ordered = tuple(sorted(self.shares, reverse=True))
@@ -284,7 +299,12 @@ class NoiseSettings(Confidential):
             small=_small(said),
             extra=in_billionths("The extra noise", said["extra_noise"] or 0, most=100),
             sensitive=_sensitive(said),
+            rounded_to=_rounded_to(said),
         )
+
+    def base(self, decimals: int) -> int:
+        """Of what published sums are multiples, in last decimals."""
+        return 1 if self.rounded_to is None else in_last_decimals(self.rounded_to, decimals)
 
     def described(self) -> dict[str, object]:
         """As few plain values; confidential."""
@@ -293,8 +313,18 @@ class NoiseSettings(Confidential):
         return {
             "shares": list(self.shares),
             "extra_noise": self.extra,
+            "rounded_to": None if self.rounded_to is None else str(self.rounded_to),
             "noise": hashlib.blake2b(text.encode(), digest_size=16).hexdigest(),
         }
+
+
+def _rounded_to(said: Mapping[str, Any]) -> Fraction | None:
+    if said["rounded_to"] is None:
+        return None
+    base = exactly("What sums are rounded to", said["rounded_to"])
+    if base <= 0:
+        raise SpecError("What sums are rounded to is above 0.")
+    return base
 
 
 def _table(said: Mapping[str, Any], variance: float) -> NumericTable:
