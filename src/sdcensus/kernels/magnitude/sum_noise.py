@@ -233,7 +233,7 @@ def _spread(moved: int, height: np.uint64, step: np.uint64, draw: np.uint64) -> 
     lowest = np.int64(min(height, _FAR) * step) + moved
     half = min(np.int64(500_000_000), lowest)
     # From -half to half, as a share of 2**32.
-    return moved - half + np.int64((np.uint64(2 * half) * (draw >> _32)) >> _32)
+    return int(moved - half + np.int64((np.uint64(2 * half) * (draw >> _32)) >> _32))
 
 
 @compiled
