@@ -360,8 +360,10 @@ def axis_texts(draw: st.DrawFn, variable: Variable) -> str:
 
 
 @st.composite
-def table_requests(draw: st.DrawFn, census: SmallCensus) -> TableRequest:
-    """A table of any kind of unit on any axes, over any universe."""
+def table_requests(
+    draw: st.DrawFn, census: SmallCensus, *, counts_only: bool = False
+) -> TableRequest:
+    """A table of any kind of unit on any axes, over any universe, of counts or of sums."""
     schema = census.schema
     of = draw(st.sampled_from([spec.entity for spec in schema.entities]))
     usable = schema.usable(of)
@@ -379,7 +381,7 @@ def table_requests(draw: st.DrawFn, census: SmallCensus) -> TableRequest:
     has_weight = schema.weight(of) is not None
     own = [f"sum({name})" for name in amounts if schema.variable(name).entity is of]
     weighted = [f"weighted-{measure}" for measure in own if has_weight]
-    measure = draw(st.sampled_from(["count", *own, *weighted]))
+    measure = "count" if counts_only else draw(st.sampled_from(["count", *own, *weighted]))
     return TableRequest(
         of=of,
         by=by,
