@@ -1,0 +1,1 @@
+"""What tables of sums tell about those who contribute to them."""
