@@ -11,7 +11,6 @@ from typing import Any
 
 from sdcensus.errors import SpecError
 from sdcensus.kernels.magnitude.numeric_rows import BILLION
-from sdcensus.methods.magnitude.exact_shares import exactly, in_billionths, numbers_of
 from sdcensus.methods.magnitude.magnitude_functions import (
     LARGEST_POWER,
     MagnitudeFunction,
@@ -21,6 +20,8 @@ from sdcensus.methods.magnitude.numeric_tables import FINEST, NumericTable, desi
 from sdcensus.methods.magnitude.sensitive_cells import SensitiveCells
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.contributions import MOST_LARGEST
+from sdcensus.model.cube.primary_rules import PrimaryRules
+from sdcensus.model.exact_shares import in_billionths, numbers_of
 from sdcensus.model.method.parameter import Parameter, ValueKind
 
 NOISE_SHARE, POWER = 0.1, 2
@@ -319,10 +320,9 @@ def _small(said: Mapping[str, Any]) -> SmallSeparation | None:
 def _sensitive(said: Mapping[str, Any]) -> SensitiveCells | None:
     if all(said[name] is None for name in _RULES):
         return None
-    dominance = None
-    if said["sensitive_dominance"] is not None:
-        texts = numbers_of("A dominance rule", said["sensitive_dominance"])
-        if len(texts) != 2 or not texts[0].isdigit():
-            raise SpecError("A dominance rule is a number and a percentage, such as 2, 85.")
-        dominance = (int(texts[0]), exactly("The percentage of a dominance rule", texts[1]))
-    return SensitiveCells(said["sensitive_below"], said["sensitive_remainder"], dominance)
+    rules = PrimaryRules.written(
+        fewest=said["sensitive_below"],
+        percent=said["sensitive_remainder"],
+        dominance=said["sensitive_dominance"],
+    )
+    return SensitiveCells(rules.fewest, rules.percent, rules.dominance)
