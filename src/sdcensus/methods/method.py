@@ -39,6 +39,7 @@ from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.vocabulary import Option, option
 
 Int64 = npt.NDArray[np.int64]
+Float64 = npt.NDArray[np.float64]
 UInt32 = npt.NDArray[np.uint32]
 Flags = npt.NDArray[np.uint8]
 Numbers = npt.NDArray[np.uint64]
@@ -213,6 +214,10 @@ class Method(ABC):
     def exact_cells(self, cube: Cube) -> Mask:
         """Cells that are known to be published as they are, exempt ones among them."""
         return mask_of(self.exempt_cells(cube.spec), cube.spec)
+
+    def chances_between(self, cube: Cube, lower: Int64, upper: Int64) -> Float64 | None:
+        """For each cell the chance, over all keys, to be published between two bounds."""
+        return None
 
     def withheld_below(self, deviation: int) -> int | None:
         """The published value below which cells are withheld; ``None`` where none is.

@@ -174,7 +174,8 @@ def magnitudes(size: Int64, magnitude: Magnitude) -> Int64:
 
 
 @compiled
-def _magnitude(size: np.uint64, magnitude: Magnitude) -> np.uint64:
+def magnitude_of(size: np.uint64, magnitude: Magnitude) -> np.uint64:
+    """The relative size of noise at a size of a contribution, in billionths."""
     # With r = 2 z_f / (z + z_f), the published formula is large + 2 small r^(q-1) -
     # (small + large) r^q: nothing in it is larger than two shares.
     small, large = magnitude.small, magnitude.large
@@ -191,11 +192,11 @@ def _magnitude(size: np.uint64, magnitude: Magnitude) -> np.uint64:
 @compiled
 def _magnitudes(size: Int64, magnitude: Magnitude, out: Int64) -> None:
     for at in range(size.size):
-        out[at] = _magnitude(np.uint64(abs(size[at])), magnitude)
+        out[at] = magnitude_of(np.uint64(abs(size[at])), magnitude)
 
 
 @compiled
-def _measured_by(
+def measured_by(
     left: np.uint64, size: np.uint64, factor: np.uint64, place: int, small: SmallValues
 ) -> int:
     """What the noise of one contribution is measured by; -1 where there is none any more."""
@@ -211,7 +212,7 @@ def _measured_by(
 
 
 @compiled
-def _height(
+def height_of(
     left: np.uint64, size: np.uint64, factor: np.uint64, measure: int, unit: np.uint64
 ) -> np.uint64:
     """How many times what noise is measured by goes into the sum, in billionths."""
@@ -282,11 +283,11 @@ def _publish(
         left = np.uint64(abs(total[cell]))
         for place in range(min(noise.shares.size, contributors[cell])):
             size = np.uint64(abs(sizes[cell, place]))
-            share = _magnitude(size, noise.magnitude)
+            share = magnitude_of(size, noise.magnitude)
             factor = scaled(noise.shares[place], share, _BILLION)
             if left == _0 or factor == _0 or size == _0:
                 break
-            measure = _measured_by(left, size, factor, place, noise.small)
+            measure = measured_by(left, size, factor, place, noise.small)
             if measure < 0:
                 break
             table = 1 if noise.parity and contributors[cell] % 2 == 1 else 0
@@ -295,7 +296,7 @@ def _publish(
             draw = drawn(np.uint64(key[cell]), definition[cell], place, noise.keys)
             if draw >> _32 >= noise.keys.modulus:
                 return False
-            height = _height(left, size, factor, measure, noise.small.unit)
+            height = height_of(left, size, factor, measure, noise.small.unit)
             moved = deviation(height, table, draw >> _32, noise.rows)
             step = np.uint64(noise.rows.steps[table])
             if noise.keys.rule != 0 and measure != _UNIT:
