@@ -251,6 +251,7 @@ class Census(Confidential):
         sums: str | Sequence[str] = (),
         households: bool = False,
         contributions: ContributionNeeds | None = None,
+        replicates: bool = False,
         engine: str | EngineName | None = None,
     ) -> AnyCube:
         """True counts and cell keys of a table.
@@ -265,6 +266,7 @@ class Census(Confidential):
             households: Also find which cells are made of one household.
             contributions: What is kept of the contributions to a table of sums; by default all that
                 a method may ask for.
+            replicates: Also what random groups of households add to an estimate: sampling errors.
             engine: ``memory`` (for a store), ``duckdb`` or ``spark``; the numbers are the same.
         """
         if len(by) == 1 and isinstance(by[0], TableSpec):
@@ -281,6 +283,7 @@ class Census(Confidential):
             sums=names,
             households=households,
             contributions=contributions,
+            replicates=replicates,
         )
         return self.engine(engine).tabulate(request)
 
