@@ -28,7 +28,8 @@ from sdcensus.engine.sql import (
     Finest,
     Mapped,
 )
-from sdcensus.engine.sql_contributions import TOTAL, SummedAmounts
+from sdcensus.engine.sql_contributions import CONTRIBUTION, TOTAL, SummedAmounts
+from sdcensus.engine.sql_replicates import ReplicateSums, column_of
 from sdcensus.errors import StoreError
 from sdcensus.model.cube.cube import (
     COUNT,
@@ -40,6 +41,7 @@ from sdcensus.model.cube.cube import (
     Origin,
 )
 from sdcensus.model.cube.layout import mixed_radix
+from sdcensus.model.cube.replicates import replicate_names
 from sdcensus.model.cube.sparse_cube import AnyCube, assemble
 from sdcensus.store.parquet_census import ParquetCensus
 
@@ -82,6 +84,7 @@ def finest_plan(
         sums=tuple(source.values[variable.name] for variable in added_up(needs)),
         household=HOUSEHOLD_COLUMN if request.households else None,
         amounts=summed_amounts(source, request, needs),
+        replicates=_replicate_sums(source, request, needs),
     )
 
 
@@ -98,6 +101,17 @@ def summed_amounts(source: QuerySource, request: Tabulate, needs: Needs) -> Summ
         waiver=None if needs.waiver is None else source.leaves[needs.waiver[0].name],
         waiving=() if needs.waiver is None else needs.waiver[1],
         needs=request.contributions,
+    )
+
+
+def _replicate_sums(source: QuerySource, request: Tabulate, needs: Needs) -> ReplicateSums | None:
+    """What is added up by groups of households, over the columns of the records."""
+    if not request.replicates or needs.weight is None:
+        return None
+    return ReplicateSums(
+        value=source.values[needs.weight.name] if needs.amount is None else CONTRIBUTION,
+        key=KEY_COLUMN,
+        household=HOUSEHOLD_COLUMN if needs.households else None,
     )
 
 
@@ -125,7 +139,7 @@ def parquet_source(
         f"coalesce({name(census.values(of, variable))}, 0) AS {name(values[variable.name])}"
         for variable in needs.values
     ]
-    if request.households:
+    if needs.households:
         wanted.append(f"{name(census.household(of))} AS {name(HOUSEHOLD_COLUMN)}")
     return QuerySource(
         relation=f"(SELECT {', '.join(wanted)} FROM {relation})", leaves=leaves, values=values
@@ -174,6 +188,8 @@ def cube_of(
     if amounts is not None and needs.amount is not None:
         sums[f"{SUM_OF}{needs.amount.name}"] = column(TOTAL, np.int64)
         sums |= amounts.answered(lambda name: column(name, np.int64))
+    if plan.replicates is not None:
+        sums |= {name: column(column_of(name), np.int64) for name in replicate_names()}
     return assemble(
         request.spec, origin, column(CELL, np.uint64), sums, largest_dense=largest_dense
     )

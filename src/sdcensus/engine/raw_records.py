@@ -101,6 +101,11 @@ class FileRecords(Confidential):
         self, connection: DuckDBPyConnection, request: Tabulate, needs: Needs
     ) -> QuerySource:
         """Check and encode what the request needs; the query over it."""
+        if request.replicates:
+            raise EngineError(
+                "Sampling errors go by the numbers that households have in a store. Load the files"
+                " first: sdcensus load SCHEMA --out STORE"
+            )
         self.check_unchanged()
         schema, of = self._schema, request.spec.of
         reference = self._reference(connection, of)

@@ -112,7 +112,7 @@ class StoreRecords:
             column = store.column(of, variable)
             columns[leaves[variable.name]] = column, column.dtype
         columns[KEY_COLUMN] = Column(store.record_keys(of), (), 0), np.dtype(np.int64)
-        if request.households:
+        if needs.households:
             columns[HOUSEHOLD_COLUMN] = store.household_rows(of), np.dtype(np.int64)
         values = {variable.name: f"value_{at}" for at, variable in enumerate(needs.values)}
         for variable in needs.values:

@@ -9,6 +9,7 @@ from typing import ClassVar, Protocol
 from sdcensus.errors import EngineError, SpecError
 from sdcensus.model.cube.contributions import ContributionNeeds
 from sdcensus.model.cube.cube import Origin
+from sdcensus.model.cube.replicates import check_replicated
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity, Variable
@@ -28,6 +29,7 @@ class Can(StrEnum):
     SUMS = "sums of continuous variables"
     CONTRIBUTIONS = "the largest contributions to a sum"
     HOUSEHOLDS = "cells made of one household"
+    REPLICATES = "sampling errors of whole households"
     LARGER_THAN_MEMORY = "data larger than memory"
 
 
@@ -42,6 +44,8 @@ class Tabulate:
         households: Also find the smallest and largest household behind each cell.
         contributions: What to keep of the contributions to a table of sums; by default all that a
             method may ask for.
+        replicates: Also find what random groups of households add to an estimate, for its
+            sampling error. Records without a household are groups of their own.
     """
 
     spec: TableSpec
@@ -49,6 +53,7 @@ class Tabulate:
     sums: tuple[str, ...] = ()
     households: bool = False
     contributions: ContributionNeeds | None = None
+    replicates: bool = False
 
     def __post_init__(self) -> None:
         if self.spec.amount is not None and self.contributions is None:
@@ -66,6 +71,7 @@ class Tabulate:
             Can.SUMS: bool(self.sums) or self.spec.amount is not None,
             Can.CONTRIBUTIONS: self.contributions is not None,
             Can.HOUSEHOLDS: self.households,
+            Can.REPLICATES: self.replicates,
         }
         return frozenset(can for can, asked in wanted.items() if asked)
 
@@ -106,6 +112,7 @@ class Needs:
         sums: The continuous variables that are summed as they are, in the order of the request.
         amount: The variable that a table of sums adds up.
         waiver: Where contributors agreed to be shown: a variable and its leaves that say so.
+        households: Whether the household of each record is needed.
     """
 
     codes: tuple[Variable, ...]
@@ -113,6 +120,7 @@ class Needs:
     sums: tuple[Variable, ...]
     amount: Variable | None = None
     waiver: tuple[Variable, tuple[int, ...]] | None = None
+    households: bool = False
 
     @property
     def values(self) -> tuple[Variable, ...]:
@@ -172,7 +180,11 @@ def needs_of(request: Tabulate, schema: Schema) -> Needs:
             f"{spec.of.plural.capitalize()} do not lie in households, so no cell of the table is"
             " made of one household."
         )
-    return Needs(tuple(codes.values()), weight, sums, amount)
+    if request.replicates:
+        check_replicated(spec)
+    drawn_together = request.replicates and Entity.HOUSEHOLD in lineage
+    households = request.households or drawn_together
+    return Needs(tuple(codes.values()), weight, sums, amount, households=households)
 
 
 def _same_leaves(own: Variable, asked: Variable, of: Entity) -> bool:

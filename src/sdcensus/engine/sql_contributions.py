@@ -27,7 +27,8 @@ from sdcensus.model.cube.contributions import (
 
 Integers = npt.NDArray[Any]
 #: Columns inside the query: the contribution of a record, its amount, its weight, its key.
-_OWN = {AMOUNT: "contribution", ENTRY_WEIGHT: "own_weight", ENTRY_KEY: "own_key", WAIVED: "waived"}
+CONTRIBUTION = "contribution"
+_OWN = {AMOUNT: CONTRIBUTION, ENTRY_WEIGHT: "own_weight", ENTRY_KEY: "own_key", WAIVED: "waived"}
 _PLAIN = "own_amount"
 #: The sum of the contributions in the answer.
 TOTAL = "contributed"

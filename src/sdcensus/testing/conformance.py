@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from sdcensus.engine.requests import Engine, Tabulate
+from sdcensus.kernels.cells.replicates import REPLICATES, replicate_groups
 from sdcensus.model.cube.contributions import (
     ABSOLUTE,
     CONTRIBUTOR_KEY,
@@ -30,6 +31,7 @@ from sdcensus.model.cube.contributions import (
     ContributionNeeds,
 )
 from sdcensus.model.cube.cube import SUM_OF, Cube
+from sdcensus.model.cube.replicates import replicate_names
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.schema.encoding import NO_VALUE
 from sdcensus.model.schema.schema import Combine, KeySpace, Schema
@@ -58,6 +60,8 @@ class CellTruth:
     households: set[int] = field(default_factory=set)
     #: Of each record its contribution, its key, its amount and its weight.
     contributions: list[tuple[int, int, int, int]] = field(default_factory=list)
+    #: Of each record the number of its household, its key, and what it adds to the estimate.
+    drawn: list[tuple[int, int, int]] = field(default_factory=list)
 
 
 def small_store(folder: Path, census: SmallCensus) -> tuple[CensusStore, dict[Entity, list[int]]]:
@@ -115,6 +119,7 @@ def tabulate_request(schema: Schema, table: TableRequest) -> Tabulate:
         sums=table.sums,
         households=table.households,
         contributions=ContributionNeeds(largest=table.largest) if table.amount else None,
+        replicates=table.replicates,
     )
 
 
@@ -169,6 +174,8 @@ def check_cube(
             _check_households(cell, expected, households, place)
         if table.amount:
             _check_contributions(cell, expected, table, space, place)
+        if table.replicates:
+            _check_replicates(cell, expected, households or (), place)
     shown = set(itertools.product(*(range(len(axis.codes)) for axis in cube.spec.axes)))
     if cube.dense is None:
         shown &= set(truth)  # only cells with records
@@ -226,6 +233,17 @@ def _check_households(
         assert (first, last) == (min(rows), max(rows)), (place, "households")
 
 
+def _check_replicates(
+    cell: Mapping[str, int], expected: CellTruth, numbers: Sequence[int], place: Place
+) -> None:
+    """What each group of households adds: those that the kernel puts into it, and no others."""
+    sums = [0] * REPLICATES
+    for household, key, value in expected.drawn:
+        cluster = key if household < 0 else numbers[household]
+        sums[int(replicate_groups(np.array([cluster]))[0])] += value
+    assert [cell[name] for name in replicate_names()] == sums, (place, "replicates")
+
+
 def cells_of(cube: AnyCube) -> Iterator[tuple[Place, dict[str, Any]]]:
     """Every cell that a cube shows: its position on each axis, and its accumulators."""
     if isinstance(cube, Cube):
@@ -260,6 +278,12 @@ def true_cells(census: SmallCensus, table: TableRequest, spec: TableSpec) -> dic
                 cell.contributions.append(_contributed(census, table, unit, weight))
             if table.households:
                 cell.households.add(_household(census, table.of, unit, number))
+            if table.replicates and weight is not None:
+                value = value_of(census, table.of, unit, weight)
+                if table.amount:
+                    value, *_ = _contributed(census, table, unit, weight)
+                household = _household(census, table.of, unit, number)
+                cell.drawn.append((household, census.key(table.of, unit), value))
     return truth
 
 

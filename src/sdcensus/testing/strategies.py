@@ -68,6 +68,7 @@ class TableRequest:
     households: bool = False
     measure: str = "count"
     largest: int = 0
+    replicates: bool = False
 
     @property
     def amount(self) -> str:

@@ -25,6 +25,7 @@ from sdcensus.model.cube.contributions import (
     is_list,
 )
 from sdcensus.model.cube.layout import Layout
+from sdcensus.model.cube.replicates import REPLICATE, replicate_names
 from sdcensus.model.schema.implications import PairRule
 from sdcensus.model.schema.schema import Combine as KeyCombine, KeySpace
 from sdcensus.model.schema.variable import Variable
@@ -77,6 +78,7 @@ class Accumulators(Confidential):
             cell; equal where one household is all there is.
         sums: Sums of continuous variables in fixed point, by name.
         contributions: Who contributes to the sum that the table shows.
+        replicates: What random groups of households add to the estimate, group by group.
     """
 
     count: npt.NDArray[np.int64]
@@ -86,12 +88,13 @@ class Accumulators(Confidential):
     last_household: npt.NDArray[np.uint32] | None = None
     sums: tuple[tuple[str, npt.NDArray[np.int64]], ...] = ()
     contributions: Contributions | None = None
+    replicates: tuple[npt.NDArray[np.int64], ...] = ()
 
     def __post_init__(self) -> None:
         for name in SUM_TYPE:
             if getattr(self, name) is not None:
                 getattr(self, name).flags.writeable = False
-        for _, array in self.sums:
+        for array in (*(array for _, array in self.sums), *self.replicates):
             array.flags.writeable = False
 
     def __repr__(self) -> str:
@@ -107,6 +110,7 @@ class Accumulators(Confidential):
             yield f"{SUM_OF}{variable}", array
         if self.contributions is not None:
             yield from self.contributions.items()
+        yield from zip(replicate_names(), self.replicates, strict=False)
 
     def sum_of(self, variable: str) -> npt.NDArray[np.int64]:
         """The sums of a continuous variable.
@@ -167,7 +171,8 @@ def _assemble(arrays: Mapping[str, Integers]) -> Accumulators:
         if name.startswith(SUM_OF)
     )
     contributions = contributions_of(arrays) if CONTRIBUTORS in arrays else None
-    return Accumulators(**named, sums=sums, contributions=contributions)
+    replicates = tuple(array for name, array in arrays.items() if name.startswith(REPLICATE))
+    return Accumulators(**named, sums=sums, contributions=contributions, replicates=replicates)
 
 
 Integers = npt.NDArray[Any]

@@ -251,6 +251,7 @@ class Census(Confidential):
         sums: str | Sequence[str] = (),
         households: bool = False,
         contributions: ContributionNeeds | None = None,
+        replicates: bool = False,
         engine: str | EngineName | None = None,
     ) -> AnyCube:
         """True counts and cell keys of a table.
@@ -264,6 +265,7 @@ class Census(Confidential):
             sums: Continuous variables to sum as well.
             households: Also find which cells are made of one household.
             contributions: What is kept of the contributions to a sum; by default everything.
+            replicates: Also what random groups of households add to an estimate: sampling errors.
             engine: ``memory`` (for a store), ``duckdb`` or ``spark``; the numbers are the same.
         """
         if len(by) == 1 and isinstance(by[0], TableSpec):
@@ -278,6 +280,7 @@ class Census(Confidential):
             sums=(sums,) if isinstance(sums, str) else tuple(sums),
             households=households,
             contributions=contributions,
+            replicates=replicates,
         )
         return self.engine(engine).tabulate(request)
 
