@@ -74,8 +74,10 @@ class Ancestry:
         for at, axis in enumerate(self.axes):
             if not np.array_equal(axis.kept, np.arange(values.shape[at])):
                 values = np.take(values, axis.kept, axis=at)
-        # The shape last: numpy makes an array of one axis of a single cell.
-        return np.ascontiguousarray(values).reshape(self.spec.shape)
+        # The shape last: numpy makes an array of one axis of a single cell. Lists of largest
+        # contributions have an axis of their own behind those of the cells.
+        shape = (*self.spec.shape, *values.shape[len(self.axes) :])
+        return np.ascontiguousarray(values).reshape(shape)
 
     def cut_cube(self, cube: Cube) -> Cube:
         """The cube of the table, from that of ``extended``."""
