@@ -144,13 +144,33 @@ def test_areas_that_are_too_fine_for_an_amount_are_refused_with_a_remedy(census:
     rule = AmountRule(variable="income", finest_area=AtLevel("ed", "parish"))
     made = service(census, rule)
     refused = made.check(asked("sum(income)", "ed", "sex")).verdict
-    assert [reason.code for reason in refused.reasons] == ["area-too-fine"]
+    assert [reason.code for reason in refused.reasons] == ["level-too-fine"]
     assert any("ed@parish" in remedy.by for remedy in refused.remedies)
     assert made.answer(asked("sum(income)", "ed", "sex")).table is None
     assert made.answer(asked("sum(income)", "ed@parish", "sex")).table is not None
     assert made.answer(asked("sum(income)", "sex", where="ed == 'E1'")).table is None
     counts = made.answer(Question.from_json({"of": "persons", "by": ["ed", "sex"]}))
     assert counts.table is not None
+
+
+def test_an_amount_is_shown_by_its_own_variables_only(census: Census) -> None:
+    rule = AmountRule(variable="income", by=(AtLevel("sex"), AtLevel("age", "broad")), dimensions=1)
+    made = service(census, rule)
+    assert made.answer(asked("sum(income)", "age@broad")).table is not None
+
+    def reasons(*by: str, **parts: Any) -> list[str]:
+        return [
+            each.sentence
+            for each in made.answer(asked("sum(income)", *by, **parts)).verdict.reasons
+        ]
+
+    assert reasons("ed@parish") == ["ed is not offered together with sum(income)."]
+    assert reasons("sex", where="ed == 'E1'")[0] == "ed is not offered together with sum(income)."
+    assert "at most 1" in reasons("sex", "age@broad")[0]
+    assert "level broad" in reasons("age@ten_year")[0]
+    # A group of codes is put together of the levels that are open for the amount.
+    groups = {"age": [{"label": "Two", "codes": ["ten_year:0-9", "ten_year:10-19"]}]}
+    assert reasons("age", groups=groups)
 
 
 @pytest.mark.parametrize(

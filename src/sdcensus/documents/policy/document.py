@@ -247,6 +247,8 @@ class _Reader:
                 yield AmountRule(
                     variable=name,
                     measures=tuple(section.measures),
+                    by=None if section.by is None else tuple(section.by),
+                    dimensions=section.dimensions,
                     finest_area=section.finest_area,
                     at_least=section.at_least,
                     noise_left=section.noise_left,

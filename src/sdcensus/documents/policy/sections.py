@@ -194,6 +194,8 @@ class AmountSection(Section):
     """``[amount.NAME]``."""
 
     measures: list[Figure] = Field(default=[AmountFigure.SUM, AmountFigure.MEAN])
+    by: list[Level] | None = None
+    dimensions: int | None = None
     finest_area: Level | None = None
     at_least: int | None = None
     noise_left: Number = NOISE_LEFT

@@ -121,6 +121,10 @@ def _record_set(one: RecordSet, policy: Policy) -> str | Data:
 
 def _amount(rule: AmountRule) -> Data:
     data: Data = {"measures": [figure.value for figure in rule.measures]}
+    if rule.by is not None:
+        data["by"] = [str(at) for at in rule.by]
+    if rule.dimensions is not None:
+        data["dimensions"] = rule.dimensions
     if rule.finest_area is not None:
         data["finest_area"] = str(rule.finest_area)
     if rule.at_least is not None:

@@ -176,6 +176,14 @@ def _amounts(policy: Policy) -> Found:
         yield from _measures(policy, rule, (*where, "measures"))
         if rule.finest_area is not None:
             yield from _area(policy, rule.finest_area, (*where, "finest_area"))
+        named = [at.variable for at in rule.by or ()]
+        for number, at in enumerate(rule.by or ()):
+            yield from _at_level(policy, at, (*where, "by", number))
+            if named.count(at.variable) > 1 or at.variable == rule.variable:
+                yield (*where, "by", number), "'by' names other variables, each once."
+        if rule.by == ():
+            yield (*where, "by"), 'Name variables, such as ["sex"]; for all of them leave it out.'
+        yield from _whole((*where, "dimensions"), rule.dimensions, 1)
         yield from _whole((*where, "at_least"), rule.at_least, 3)
         if not (_is_number(rule.noise_left) and 0 < rule.noise_left < 1):
             yield (

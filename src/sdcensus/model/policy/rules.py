@@ -182,6 +182,8 @@ class AmountRule:
     Attributes:
         variable: The continuous variable.
         measures: What may be asked for.
+        by: The variables by which it is shown, each at a level or coarser; ``None`` for all.
+        dimensions: The most variables of a table; without it as for counts.
         finest_area: The finest area for which it is shown.
         at_least: Figures are shown where so many contributors or more are published; without it
             the smallest group in force, else ``LEAST_CONTRIBUTORS``.
@@ -191,6 +193,8 @@ class AmountRule:
 
     variable: str
     measures: tuple[AmountFigure, ...] = (AmountFigure.SUM, AmountFigure.MEAN)
+    by: tuple[AtLevel, ...] | None = None
+    dimensions: int | None = None
     finest_area: AtLevel | None = None
     at_least: int | None = None
     noise_left: float = NOISE_LEFT

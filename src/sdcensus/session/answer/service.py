@@ -48,9 +48,11 @@ from sdcensus.session.policy import (
     Ruling,
     Verdict,
     VerdictReason,
+    amount_policy,
     ask,
     decide,
-    with_amount,
+    refused_measure,
+    told_of_amount,
 )
 from sdcensus.session.protect.smallest_group import (
     GroupRule,
@@ -157,6 +159,7 @@ class TableService(Confidential):
         "_catalogue",
         "_methods",
         "_numbers",
+        "_of_amounts",
         "_planned",
         "_rule",
         "_source",
@@ -197,6 +200,7 @@ class TableService(Confidential):
         for method in self._methods.values() if self._rule else ():
             judging_method(method)
         self._sums = dict(sums or {})
+        self._of_amounts = {rule.variable: amount_policy(policy, rule) for rule in policy.amounts}
         self._numbers = PublishedNumbers(
             census, policy, self._methods, self._sums, self._rule, kept_bytes
         )
@@ -285,20 +289,30 @@ class TableService(Confidential):
         Raises:
             QuestionError: The question names something that does not exist.
         """
-        compiled = compile_offered(question, self.policy, self._methods)
-        limits = self.policy.role(role)
-        verdict = ask(self.policy, compiled.spec, role=role, cells=compiled.cells)
-        verdict = with_amount(self.policy, compiled.figure, compiled.spec, role, verdict)
+        parts = self._parts(question)
+        checks = [self._checked(part, question, role) for part in parts]
+        reasons = tuple(dict.fromkeys(each for check in checks for each in check.verdict.reasons))
+        return replace(checks[0], verdict=replace(checks[0].verdict, reasons=reasons))
+
+    def _checked(self, part: Question, asked: Question, role: str | UserRole) -> Checked:
+        """What code lists say about a question that is asked, or one of which it is computed."""
+        policy = self._policy(part)
+        compiled = compile_offered(part, policy, self._methods)
+        limits = policy.role(role)
+        refused = self._refused(asked, compiled.spec.of)
+        verdict = ask(policy, compiled.spec, role=role, cells=compiled.cells)
+        if refused is None and verdict.outcome is not Outcome.REFUSED:
+            verdict = verdict_of_shown(policy, compiled, verdict)
+        elif refused is not None:
+            verdict = Verdict((refused,))
         return Checked(
-            question=question,
+            question=asked,
             spec=compiled.watched,
             cells=compiled.cells,
             limit=limits.cells,
             dimensions=compiled.dimensions,
             most_dimensions=limits.dimensions,
-            verdict=verdict
-            if verdict.outcome is Outcome.REFUSED
-            else verdict_of_shown(self.policy, compiled, verdict),
+            verdict=told_of_amount(self.policy, asked.figure, verdict),
         )
 
     def watched(self, question: Question) -> TableSpec:
@@ -307,7 +321,8 @@ class TableService(Confidential):
         Raises:
             QuestionError: The question names something that does not exist.
         """
-        return compile_offered(question, self.policy, self._methods).watched
+        part = self._parts(question)[0]
+        return compile_offered(part, self._policy(part), self._methods).watched
 
     def answer(
         self,
@@ -326,11 +341,26 @@ class TableService(Confidential):
         Raises:
             QuestionError: The question names something that does not exist.
         """
-        compiled = compile_offered(question, self.policy, self._methods)
-        ruling = self._ruling(compiled, role)
-        limits = self.policy.role(role)
+        answers = []
+        for part in self._parts(question):
+            answers.append(self._answered(part, question, role, progress))
+            if answers[-1].table is None:
+                return answers[-1]
+        return answers[0]
+
+    def _answered(
+        self, part: Question, asked: Question, role: str | UserRole, progress: Progress
+    ) -> Answer:
+        """The answer to a question that is asked, or to one of which it is computed."""
+        policy = self._policy(part)
+        compiled = compile_offered(part, policy, self._methods)
+        refused = self._refused(asked, compiled.spec.of)
+        ruling = self._ruling(compiled, policy, role)
+        if refused is not None:
+            ruling = Ruling(Verdict((refused,)))
+        limits = policy.role(role)
         answer = Answer(
-            question=question,
+            question=asked,
             spec=compiled.watched,
             table=None,
             parts=None,
@@ -338,13 +368,13 @@ class TableService(Confidential):
             limit=limits.cells,
             dimensions=compiled.dimensions,
             most_dimensions=limits.dimensions,
-            verdict=ruling.verdict,
+            verdict=told_of_amount(self.policy, asked.figure, ruling.verdict),
         )
         if ruling.verdict.outcome is Outcome.REFUSED:
             return answer
-        compiled = compiled.measured(self.policy)
+        compiled = compiled.measured(policy)
         published, provenance = self._numbers.of(compiled.counted, progress)
-        brackets = self.policy.online_for(role).brackets
+        brackets = policy.online_for(role).brackets
         reliable = FigureLimits.of_brackets(brackets)
         cells = low_reliability(answer_cells(compiled, published, ruling, reliable), brackets)
         return replace(
@@ -359,7 +389,7 @@ class TableService(Confidential):
                 source=self._source,
                 census=CensusFacts.of(self.census.schema.census),
                 limits=reliable,
-                contributors=contributors_needed(self.policy, compiled.spec, self._rule.smallest),
+                contributors=contributors_needed(policy, compiled.spec, self._rule.smallest),
             ),
             parts=cells.parts,
             example=worked_example(compiled.axes, cells) if compiled.figure is None else None,
@@ -367,17 +397,26 @@ class TableService(Confidential):
 
     # ------------------------------------------------------------------------------ the policy
 
-    def _ruling(self, compiled: Compiled, role: str | UserRole) -> Ruling:
-        offered = with_amount(self.policy, compiled.figure, compiled.spec, role, Verdict())
-        if offered.outcome is Outcome.REFUSED:
-            asked = ask(self.policy, compiled.spec, role=role, cells=compiled.cells)
-            return Ruling(Verdict((*offered.reasons, *asked.reasons)))
-        rules = self.policy.online_for(role)
+    def _parts(self, question: Question) -> tuple[Question, ...]:
+        """The questions of which a figure is computed; a count or a sum is itself."""
+        return (question,)
+
+    def _policy(self, part: Question) -> Policy:
+        """What may be asked of an amount, or of counts."""
+        figure = part.figure
+        return self.policy if figure is None else self._of_amounts.get(figure.amount, self.policy)
+
+    def _refused(self, asked: Question, of: Entity) -> VerdictReason | None:
+        figure = asked.figure
+        return None if figure is None else refused_measure(self.policy, figure, of)
+
+    def _ruling(self, compiled: Compiled, policy: Policy, role: str | UserRole) -> Ruling:
+        rules = policy.online_for(role)
         counted = self._rule.counted(compiled.counted).cells
         if rules.ones is not None or rules.ones_and_twos is not None:
             counted = max(counted, self._rule.counted(unfiltered(compiled.spec)).cells)
         if counted > MOST_COUNTED:
-            asked = ask(self.policy, compiled.spec, role=role, cells=compiled.cells)
+            asked = ask(policy, compiled.spec, role=role, cells=compiled.cells)
             reason = VerdictReason(
                 ReasonCode.TOO_MANY_CELLS,
                 f"The answer needs {counted:,} cells to be counted, and at most"
@@ -387,7 +426,7 @@ class TableService(Confidential):
             )
             return Ruling(Verdict((*asked.reasons, reason)))
         ruling = decide(
-            self.policy,
+            policy,
             compiled.spec,
             published=self._numbers.judging,
             role=role,
@@ -395,4 +434,4 @@ class TableService(Confidential):
         )
         if ruling.verdict.outcome is Outcome.REFUSED:
             return ruling
-        return replace(ruling, verdict=verdict_of_shown(self.policy, compiled, ruling.verdict))
+        return replace(ruling, verdict=verdict_of_shown(policy, compiled, ruling.verdict))

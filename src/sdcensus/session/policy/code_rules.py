@@ -131,7 +131,7 @@ def _offered(policy: Policy, spec: TableSpec, uses: tuple[Use, ...]) -> Iterator
 def _levels(policy: Policy, uses: tuple[Use, ...]) -> Iterator[VerdictReason]:
     for use in uses:
         finest = policy.rule_of(use.variable.name).finest_level
-        if finest and not all_coarser(use, policy.level(AtLevel(use.variable.name, finest))):
+        if finest and not _all_coarser(use, policy.level(AtLevel(use.variable.name, finest))):
             yield VerdictReason(
                 ReasonCode.LEVEL_TOO_FINE,
                 f"{name_of(use.variable)} is offered at the level {finest} and at coarser ones.",
@@ -141,7 +141,7 @@ def _levels(policy: Policy, uses: tuple[Use, ...]) -> Iterator[VerdictReason]:
             )
 
 
-def all_coarser(use: Use, limit: Level) -> bool:
+def _all_coarser(use: Use, limit: Level) -> bool:
     """Whether a table tells nothing apart that a level does not."""
     return all(coarser_or_equal(partition, limit.group_array) for partition in use.partitions)
 
@@ -159,7 +159,7 @@ def _areas(policy: Policy, uses: tuple[Use, ...]) -> Iterator[VerdictReason]:
             for area in areas
             # A place of work beside homes is limited by the homes, not by itself.
             if area is not use
-            and (area.variable.name != finest.variable or not all_coarser(area, limit))
+            and (area.variable.name != finest.variable or not _all_coarser(area, limit))
         ]
         if fine:
             yield VerdictReason(
@@ -258,7 +258,7 @@ def _detail(policy: Policy, uses: tuple[Use, ...]) -> Iterator[VerdictReason]:
             at_level
             for at_level in detail.finest
             if at_level.variable in used
-            and not all_coarser(used[at_level.variable], policy.level(at_level))
+            and not _all_coarser(used[at_level.variable], policy.level(at_level))
         ]
         if area is None or not fine:
             continue

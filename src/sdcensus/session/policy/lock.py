@@ -177,6 +177,12 @@ def _amounts(before: Policy, after: Policy) -> Iterator[str]:
         more = [figure.value for figure in new.measures if figure not in old.measures]
         if more:
             yield f"{name}.measures: {', '.join(more)}"
+        if old.by is not None and not set(new.by or ()) <= set(old.by):
+            yield f"{name}.by: other variables or levels than before"
+        elif old.by is not None and new.by is None:
+            yield f"{name}.by: all variables"
+        if old.dimensions is not None and (new.dimensions or old.dimensions + 1) > old.dimensions:
+            yield f"{name}.dimensions: {new.dimensions or 'none'} instead of {old.dimensions}"
         yield from _finest_area(after, name, old.finest_area, new.finest_area)
         if old.at_least is not None and (new.at_least or 0) < old.at_least:
             yield f"{name}.at_least: {new.at_least or 'none'} instead of {old.at_least}"
