@@ -7,6 +7,9 @@ from pathlib import Path, PurePath
 
 from sdcensus.errors import UnknownName
 from sdcensus.model.method.parameter import Setting
+from sdcensus.model.plan.vocabulary import ComparedFigure
+from sdcensus.model.published.figures import FEWEST_BEHIND_AMOUNTS
+from sdcensus.model.published.percentiles import MEDIAN
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.measures import MeasureOf
@@ -93,7 +96,7 @@ class PlannedTable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedIndicator:
-    """Figures computed from published counts, as a plan writes them.
+    """Figures computed from published counts and sums, as a plan writes them.
 
     Attributes:
         name, title: As of a table.
@@ -101,10 +104,15 @@ class PlannedIndicator:
         by: For which groups, in the grammar of plans.
         of: What is counted.
         universe: What is counted, as of a table.
-        numerator, denominator: Conditions, for kinds that divide two counts.
+        numerator, denominator: Conditions, for kinds that divide two counts; or amounts, as
+            ``sum(rent)``, for a ratio of these.
         variable: For kinds that need one: medians, means, distributions.
         per: What a ratio is given per.
         decimals: How many digits behind the point are published.
+        percent: Which percentile.
+        first, second: Conditions, for the difference of two groups.
+        figure: Of what figures the difference is.
+        fewest: Of amounts, how many are published at least behind a figure.
     """
 
     name: str
@@ -118,6 +126,11 @@ class PlannedIndicator:
     variable: str = ""
     per: int = 100
     decimals: int = 1
+    percent: int = MEDIAN
+    first: str = ""
+    second: str = ""
+    figure: ComparedFigure = ComparedFigure.MEAN
+    fewest: int = FEWEST_BEHIND_AMOUNTS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

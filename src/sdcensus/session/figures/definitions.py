@@ -14,7 +14,8 @@ from sdcensus.errors import SpecError, told
 from sdcensus.model.plan.plan import PlannedTable
 from sdcensus.model.policy.policy import Policy
 from sdcensus.model.published.delivery import DeliveredTable
-from sdcensus.model.published.figures import number_classes
+from sdcensus.model.published.figures import FEWEST_BEHIND_AMOUNTS, number_classes
+from sdcensus.model.published.percentiles import MEDIAN, QUARTILES, check_percent
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Code, Level, Variable
 from sdcensus.model.spec.axis import make_axis
@@ -237,28 +238,52 @@ def dependency_ratio(
 
 
 def of_numbers(
-    kind: str, variable: Variable, level: Level, decimals: int, name: str = ""
+    kind: str,
+    variable: Variable,
+    level: Level,
+    decimals: int,
+    name: str = "",
+    *,
+    percent: int = MEDIAN,
+    fewest: int = FEWEST_BEHIND_AMOUNTS,
 ) -> OfNumbers:
-    """The mean or median of the numbers that the codes of a level stand for.
+    """The mean, the median or percentiles of the numbers that the codes of a level stand for.
 
     Args:
-        kind: ``mean``, ``median`` or ``median-age``.
+        kind: ``mean``, ``median``, ``median-age``, ``quartiles`` or ``percentile``.
         variable: The variable.
         level: Its level.
         decimals: How many digits stand behind the point.
         name: How whoever asks calls the variable.
+        percent: Which percentile.
+        fewest: Of amounts, how many are published at least behind a figure.
 
     Raises:
-        SpecError: The codes are no numbers, or there is no method for the figure.
+        SpecError: The codes are no numbers, or the figure would be somebody's own value.
     """
-    statistic = Statistic.MEAN if kind == "mean" else Statistic.MEDIAN
+    statistic = Statistic.MEDIAN if kind == "median-age" else Statistic(kind)
     classes = number_classes(variable, level, mean=statistic is Statistic.MEAN, name=name)
+    percents: tuple[int, ...] = (MEDIAN,)
     called = words.MEDIAN_AGE
-    if kind != "median-age":
+    if statistic is Statistic.PERCENTILE:
+        percents = (check_percent(percent),)
+        called = words.variable_words(words.PERCENTILE, variable, percent)
+    elif statistic is Statistic.QUARTILES:
+        percents = QUARTILES
+        called = words.variable_words(words.QUARTILES, variable)
+    elif kind != "median-age":
         text = words.MEAN if statistic is Statistic.MEAN else words.MEDIAN
         called = words.variable_words(text, variable)
-    unit = Text.of(variable.unit) if variable.unit else called
-    return OfNumbers(variable.name, statistic, classes, decimals, called, unit)
+    return OfNumbers(
+        variable.name,
+        statistic,
+        classes,
+        decimals,
+        called,
+        unit=Text.of(variable.unit) if variable.unit else called,
+        percents=percents,
+        fewest=fewest if variable.continuous else None,
+    )
 
 
 def check_choices(*universes: Universe) -> None:
