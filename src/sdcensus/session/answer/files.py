@@ -159,6 +159,7 @@ def question_of(remedy: VerdictRemedy, question: Question) -> Question:
     conditions = {variable.name for variable in remedy.spec.universe.variables}
     return Question(
         of=question.of,
+        measure=question.measure,
         by=remedy.by,
         where=question.where if conditions or not question.where else "",
         codes=tuple(code for code in question.codes if code[0] in kept & same),
