@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sdcensus.engine.memory import MemoryEngine
 from sdcensus.engine.requests import Engine, Tabulate
-from sdcensus.errors import SecretError, SpecError, StoreError
+from sdcensus.errors import SpecError, StoreError
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.contributions import ContributionNeeds
 from sdcensus.model.cube.cube import Origin
@@ -22,31 +22,15 @@ from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Secret
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.model.vocabulary import EngineName as EngineName, option
+from sdcensus.session.census.secret_file import find_secret
 from sdcensus.store.census_store import CensusStore, RecordSource
 from sdcensus.store.parquet_census import ParquetCensus, is_address, is_exported
 from sdcensus.store.people import PeopleMark
-from sdcensus.store.secrets import read_secret
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from sdcensus.ingest.load import LoadReport
-
-#: Where the office secret is looked for when no file is named.
-SECRET_VARIABLE = "SDCENSUS_SECRET_FILE"
-
-
-def find_secret(path: str | Path | Secret | None) -> Secret:
-    """The office secret from the named file, or from the file that the environment names."""
-    if isinstance(path, Secret):
-        return path
-    named = path or os.environ.get(SECRET_VARIABLE)
-    if not named:
-        raise SecretError(
-            "The office secret is needed: record keys come from it. Name its file with --secret"
-            f" FILE or in {SECRET_VARIABLE}; make one with: sdcensus secret new FILE"
-        )
-    return read_secret(Path(named))
 
 
 def load(

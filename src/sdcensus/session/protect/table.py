@@ -27,8 +27,9 @@ from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Secret, SubSecret
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import Text
-from sdcensus.session.census.census import SECRET_VARIABLE, Census, find_secret
+from sdcensus.session.census.census import Census
 from sdcensus.session.census.sample import refuse_unweighted_table
+from sdcensus.session.census.secret_file import SECRET_VARIABLE, find_secret
 from sdcensus.session.office.confidential_output import (
     check_target,
     remarks_file,
