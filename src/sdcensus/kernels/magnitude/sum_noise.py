@@ -224,17 +224,15 @@ def height_of(
 
 
 @compiled
-def _spread(moved: int, height: np.uint64, step: np.uint64, draw: np.uint64) -> int:
-    """A deviation, spread evenly over its step of the grid, or over what there is to take away.
+def spread_of(moved: int, height: np.uint64, step: np.uint64) -> int:
+    """Over how much to both sides a deviation is spread: half a step, or what can be taken away.
 
     Amounts are often round numbers. With deviations on a grid, what a published sum is more than a
     round number would tell how far it was moved, in shares of the largest contribution.
     """
     # Far above what any deviation takes away, the height is no matter.
     lowest = np.int64(min(height, _FAR) * step) + moved
-    half = min(np.int64(500_000_000), lowest)
-    # From -half to half, as a share of 2**32.
-    return int(moved - half + np.int64((np.uint64(2 * half) * (draw >> _32)) >> _32))
+    return int(min(np.int64(500_000_000), lowest))
 
 
 @compiled
@@ -303,7 +301,9 @@ def _publish(
                 within = drawn(
                     np.uint64(key[cell]), definition[cell], SPREAD_PLACE + place, noise.keys
                 )
-                moved = _spread(moved, height, step, within)
+                half = spread_of(moved, height, step)
+                # From -half to half, as a share of 2**32.
+                moved += int((np.uint64(2 * half) * (within >> _32)) >> _32) - half
             distance = np.uint64(abs(moved))
             if place == 0 and sensitive[cell] and measure != _UNIT:
                 distance += noise.extra * step
