@@ -74,8 +74,10 @@ class Ancestry:
         for at, axis in enumerate(self.axes):
             if not np.array_equal(axis.kept, np.arange(values.shape[at])):
                 values = np.take(values, axis.kept, axis=at)
-        # The shape last: numpy makes an array of one axis of a single cell.
-        return np.ascontiguousarray(values).reshape(self.spec.shape)
+        # The shape last: numpy makes an array of one axis of a single cell. What a cell has several
+        # of, such as its largest contributions, stands behind the axes.
+        behind = values.shape[len(self.axes) :]
+        return np.ascontiguousarray(values).reshape(*self.spec.shape, *behind)
 
     def cut_cube(self, cube: Cube) -> Cube:
         """The cube of the table, from that of ``extended``."""

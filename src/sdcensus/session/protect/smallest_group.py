@@ -218,6 +218,7 @@ class GroupRule:
         tabulate: Tabulate,
         *,
         counted: AnyCube | None = None,
+        counts: Method | None = None,
     ) -> Protected:
         """Count a table with its ancestors, protect it, hide what is below a small group, cut.
 
@@ -226,10 +227,12 @@ class GroupRule:
             method: How it is protected.
             tabulate: Counts a table, such as ``census.tabulate``.
             counted: The cube of ``counted(spec)``, where it is at hand.
+            counts: How counts are protected, where the table is of sums: groups are small by their
+                published counts.
         """
         if self.smallest is None:
             return method.protect(tabulate(spec) if counted is None else counted)
-        judge = judging_method(method)
+        judge = judging_method(counts or method)
         ancestry = ancestry_of(spec)
         cube = tabulate(ancestry.extended) if counted is None else counted
         if isinstance(cube, SparseCube):
@@ -307,8 +310,9 @@ def published_records(method: Method, cube: Cube) -> Int64 | None:
     """Behind weighted counts, the numbers of records as they would be published; else ``None``.
 
     Rules about few units are about these: a single record of a sample may stand for thousands.
+    Figures of sums have counts of their own beside them.
     """
-    if cube.spec.measure is Measure.COUNT:
+    if cube.spec.measure is Measure.COUNT or cube.spec.measure.is_sum:
         return None
     return _judged(method.first, cube).published
 

@@ -116,8 +116,9 @@ class Maker:
                 self._stream(product, spec, counted)
             return
         tabulate = self._resolved.census.tabulate
-        method = self._resolved.method(spec)
-        self._publish(spec, self._rule(spec).protect(spec, method, tabulate, counted=counted))
+        method, counts = self._resolved.method(spec), self._resolved.methods.judging(spec)
+        protected = self._rule(spec).protect(spec, method, tabulate, counted=counted, counts=counts)
+        self._publish(spec, protected)
 
     def finish_groups(self, progress: Progress) -> None:
         """Protect tables that are protected together, once all are counted, and finish them."""

@@ -314,7 +314,7 @@ def _check_protection(resolved: Resolved) -> None:
     check_linked(resolved.together(), resolved.method, resolved.policy, resolved.role)
     check_smallest_group(
         resolved.products,
-        resolved.method,
+        resolved.methods.judging,
         resolved.smallest_group_of,
         imports=resolved.imports_into,
     )
