@@ -113,6 +113,20 @@ class Asked:
             raise SpecError("name the variable: variable = ...")
         return variable_for(role, self.schema)
 
+    @property
+    def decimals(self) -> int:
+        """How many digits behind the point are published."""
+        return 1 if self.planned.decimals is None else self.planned.decimals
+
+    def decimals_of(self, amount: Variable) -> int:
+        """The same for a figure of an amount: by default its own."""
+        return amount.decimals if self.planned.decimals is None else self.planned.decimals
+
+    @property
+    def per(self) -> int:
+        """What ratios of counts are given per."""
+        return 100 if self.planned.per is None else self.planned.per
+
     def level(self) -> Level:
         """The level of the variable that is named, or its leaves."""
         variable = self.variable()

@@ -323,23 +323,14 @@ def _listed(table: AnyTable) -> NonZeroCells:
     return NonZeroCells(numbers.astype(np.uint64), published[numbers])
 
 
-def published_records(method: Method, cube: Cube, counts: Method | None = None) -> Int64 | None:
-    """Behind weighted counts and sums, the numbers of records as they would be published.
+def published_records(method: Method, cube: Cube) -> Int64 | None:
+    """Behind weighted counts, the numbers of records as they would be published; else ``None``.
 
     Rules about few units are about these: a single record of a sample may stand for thousands.
-    ``None`` for a table of counts, and for sums beside which no counts are protected.
-
-    Args:
-        method: How the table is protected.
-        cube: The table.
-        counts: How counts are protected, for a table of sums.
+    Figures of sums have counts of their own beside them.
     """
-    if cube.spec.measure is Measure.COUNT:
+    if cube.spec.measure is Measure.COUNT or cube.spec.measure.is_sum:
         return None
-    if method.first.for_sums:
-        if counts is None or counts.first.for_sums:
-            return None
-        method = counts
     return _judged(method.first, cube).published
 
 

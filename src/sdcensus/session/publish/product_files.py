@@ -116,10 +116,8 @@ class Maker:
                 self._stream(product, spec, counted)
             return
         tabulate = self._resolved.census.tabulate
-        method = self._resolved.method(spec)
-        protected = self._rule(spec).protect(
-            spec, method, tabulate, counted=counted, counts=self._resolved.methods.main(spec.of)
-        )
+        method, counts = self._resolved.method(spec), self._resolved.methods.judging(spec)
+        protected = self._rule(spec).protect(spec, method, tabulate, counted=counted, counts=counts)
         self._publish(spec, protected)
 
     def finish_groups(self, progress: Progress) -> None:
@@ -162,7 +160,7 @@ class Maker:
                 protected.provenance,
                 refused,
                 cube.count != 0 if product.needs_populated else None,
-                published_records(method, cube, self._resolved.methods.main(spec.of)),
+                published_records(method, cube),
             )
             with self._lock:
                 parts = self._parts[product.name]
@@ -211,7 +209,7 @@ class Maker:
                 method = self._resolved.method(spec)
                 tabulate = self._resolved.census.tabulate
                 protected = self._rule(spec).protect(
-                    spec, method, tabulate, counts=self._resolved.methods.main(spec.of)
+                    spec, method, tabulate, counts=self._resolved.methods.judging(spec)
                 )
                 self._judged[key] = protected.table
             return self._judged[key]

@@ -188,7 +188,7 @@ def check_smallest_group(
                     " is shown. Leave one of the two out."
                 )
             refuse_smallest_group(methods.method(spec))
-            judging_method(methods.method(spec), methods.main(spec.of))
+            judging_method(methods.method(spec), methods.judging(spec))
             counted = GroupRule(smallest).counted(spec)
             if max(counted.cells, Layout(counted).size) > LARGEST_DENSE_GRID:
                 raise Refused(f"{product.name}: {too_large(spec, smallest)}")
