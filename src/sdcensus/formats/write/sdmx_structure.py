@@ -40,6 +40,8 @@ STATUS_OF = {
     Mark.LOW_RELIABILITY: ("U", "F"),
     Mark.POPULATED: ("A", "F"),
     Mark.NOT_BROKEN_DOWN: ("Q", "D"),
+    Mark.MODERATE_ERROR: ("E", "F"),
+    Mark.UNRELIABLE: ("Q", "F"),
 }
 
 

@@ -306,9 +306,11 @@ def _listed(table: AnyTable) -> NonZeroCells:
 def published_records(method: Method, cube: Cube) -> Int64 | None:
     """Behind weighted counts, the numbers of records as they would be published; else ``None``.
 
+    Methods that protect no counts have none either.
+
     Rules about few units are about these: a single record of a sample may stand for thousands.
     """
-    if cube.spec.measure is Measure.COUNT:
+    if cube.spec.measure is Measure.COUNT or method.first.for_sums or method.first.for_samples:
         return None
     return _judged(method.first, cube).published
 
