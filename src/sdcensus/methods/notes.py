@@ -85,7 +85,8 @@ def notes_for(
         notes.append(Text.named("notes.true_zeros" if claims.zeros_are_true else "notes.zeros"))
     notes += _about_sums(table, claims)
     notes.append(Text.named(same))
-    signs = marks_in(table.flags) if legend else ()
+    dense = table.dense
+    signs = marks_in(None if dense is None else dense.marks) if legend else ()
     if signs:
         notes.append(Text.of({language: _legend(signs, language) for language in LANGUAGES}))
     return tuple(notes)

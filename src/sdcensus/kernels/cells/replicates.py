@@ -73,12 +73,12 @@ def errors_above(
         count: Records.
         weight: How many they stand for, in fixed point.
         unit: What a weight of 1 is.
-        limits: Relative standard errors in thousandths.
+        limits: Relative standard errors in billionths.
 
     Examples:
         >>> thirds = [np.array([30]), np.array([50]), np.array([40])]
         >>> cell = np.array([120]), thirds, np.array([12]), np.array([120])
-        >>> [bool(above[0]) for above in errors_above(*cell, 1, [130, 140])]
+        >>> [bool(above[0]) for above in errors_above(*cell, 1, [130_000_000, 140_000_000])]
         [True, False]
     """
     groups = len(replicates)
@@ -92,7 +92,7 @@ def errors_above(
         squares += (groups * (replicate >> shift) - total) ** 2
     # From here on numbers may be longer than 64 bits.
     drawn, stands = count.astype(object) * unit, weight.astype(object)
-    variance = squares.astype(object) * np.where(stands > drawn, stands - drawn, 0) * 10**6
+    variance = squares.astype(object) * np.where(stands > drawn, stands - drawn, 0) * 10**18
     square = total.astype(object) ** 2 * stands * (groups * (groups - 1))
     return tuple(np.asarray(variance > square * limit**2, dtype=bool) for limit in limits)
 

@@ -25,6 +25,8 @@ SYMBOLS: Mapping[str, Mark] = MappingProxyType(
             Mark.NOT_AVAILABLE,
             Mark.LOW_RELIABILITY,
             Mark.NOT_BROKEN_DOWN,
+            Mark.MODERATE_ERROR,
+            Mark.UNRELIABLE,
         )
     }
 )

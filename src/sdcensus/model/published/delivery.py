@@ -284,7 +284,7 @@ def deliver(
         title=title or heading_of(spec, shown),
         axes=shown,
         values=delivered_cells(table.published, shown),
-        marks=None if table.flags is None else delivered_cells(table.flags, shown),
+        marks=None if table.marks is None else delivered_cells(table.marks, shown),
         decimals=spec.decimals,
         unit=Text.of({language: units_text(spec, language) for language in LANGUAGES}),
         rows=rows,

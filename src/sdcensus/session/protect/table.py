@@ -35,6 +35,7 @@ from sdcensus.session.office.confidential_output import (
     remarks_file,
     write_audit,
 )
+from sdcensus.session.protect.counting import counting
 from sdcensus.session.protect.detail import check_size
 from sdcensus.session.protect.linked import (
     linked_method,
@@ -289,11 +290,10 @@ def protect_table(
             census, [spec], method, engine=engine, elsewhere=elsewhere, progress=progress
         )
     else:
-        cube = census.tabulate(rule.counted(spec), engine=engine)
+        tabulate = counting(census, method, engine=engine)
+        cube = tabulate(rule.counted(spec))
         progress("protecting", 0.0)
-        protected = rule.protect(
-            spec, method, lambda spec: census.tabulate(spec, engine=engine), counted=cube
-        )
+        protected = rule.protect(spec, method, tabulate, counted=cube)
     return noted(protected, method)
 
 

@@ -30,6 +30,7 @@ from sdcensus.session.policy import Outcome, show
 from sdcensus.session.policy.code_rules import positions_of
 from sdcensus.session.policy.households import one_household_cells, withhold_households
 from sdcensus.session.policy.verdict import withholds_households
+from sdcensus.session.protect.counting import counting
 from sdcensus.session.protect.smallest_group import (
     GroupRule,
     published_records,
@@ -115,8 +116,8 @@ class Maker:
             for product in self._waiting[spec_key(spec)]:
                 self._stream(product, spec, counted)
             return
-        tabulate = self._resolved.census.tabulate
         method, counts = self._resolved.method(spec), self._resolved.methods.judging(spec)
+        tabulate = counting(self._resolved.census, method)
         protected = self._rule(spec).protect(spec, method, tabulate, counted=counted, counts=counts)
         self._publish(spec, protected)
 
@@ -207,7 +208,7 @@ class Maker:
         with self._judging:
             if key not in self._judged:
                 method = self._resolved.method(spec)
-                tabulate = self._resolved.census.tabulate
+                tabulate = counting(self._resolved.census, method)
                 protected = self._rule(spec).protect(
                     spec, method, tabulate, counts=self._resolved.methods.judging(spec)
                 )
