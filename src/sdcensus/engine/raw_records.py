@@ -182,6 +182,7 @@ class FileRecords(Confidential):
         columns: dict[Entity, dict[str, None]] = {}
         for variable in variables:
             entity = self._home_of(variable)
+            _check_grid(grids.get(variable.name))
             if map_name(variable.name, self._schema) not in self._encodings:
                 grid = grids.get(variable.name)
                 read = [grid.x, grid.y] if grid else [column_of(variable)]
@@ -363,3 +364,18 @@ def _decimal_key(text: Any, digits: int) -> int | None:
         return int(keys_from_decimals(np.array([text]), digits)[0])
     except SdcensusError:
         return None
+
+
+def _check_grid(grid: GridSpec | None) -> None:
+    """Refuse grids that need all points of a file at once."""
+    if grid is not None and grid.coordinates_epsg is not None:
+        raise SpecError(
+            f"The coordinates of {grid.variable!r} are transformed once, when they are loaded, so"
+            " that every table has the same squares. Load the census: sdcensus load SCHEMA --out"
+            " STORE"
+        )
+    if grid is not None and grid.inhabited:
+        raise SpecError(
+            f"Which squares of {grid.variable!r} are inhabited is found when the census is loaded:"
+            " sdcensus load SCHEMA --out STORE"
+        )

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from sdcensus.errors import InputError, SpecError, UnknownName
 from sdcensus.ingest.column_hints import column_hints
-from sdcensus.ingest.coordinates import coordinates, grid_positions
+from sdcensus.ingest.coordinates import UNKNOWN_SQUARE, coordinates, grid_positions
 from sdcensus.ingest.encode import ColumnEncoder, Encoded
 from sdcensus.ingest.id_parts import IdParts, content_digests, part_after
 from sdcensus.ingest.readers import Reader, open_reader
@@ -71,6 +71,12 @@ class ColumnParts:
         if not self.rows or name not in self.types:
             return np.zeros(0, dtype=self.types.get(name, np.dtype(np.uint8)))
         return np.asarray(np.memmap(self.folder / f"{name}.part", dtype=self.types[name], mode="r"))
+
+    def write_again(self, name: str, values: Integers) -> None:
+        """Put other values in the place of a column."""
+        self.types[name] = values.dtype
+        with (self.folder / f"{name}.part").open("wb") as file:
+            file.write(np.ascontiguousarray(values).data)
 
     def place(self, row: int) -> tuple[str, int]:
         """File and row number in it, as a reader of the file would count, of a row of the parts."""
@@ -362,7 +368,9 @@ class _Tasks:
                 yield self._grid_task(grid, variable)
 
     def _grid_task(self, grid: GridSpec, variable: Variable) -> _Task:
-        width = smallest_width(len(variable.codes))
+        # Which squares are inhabited is known once all records are read.
+        width = np.int64 if grid.inhabited else smallest_width(len(variable.codes))
+        unallocated = UNKNOWN_SQUARE if grid.inhabited else len(variable.codes) - 1
 
         def run(batch: pa.RecordBatch, rows: npt.NDArray[np.int64], file: str) -> None:
             x, bad_x = coordinates(batch.column(grid.x), self._file.source.decimal)
@@ -371,7 +379,7 @@ class _Tasks:
                 adviser = coordinate_adviser(column, self._file)
                 wrong = _distinct_texts(batch.column(column), bad)
                 self._log.add(ProblemKind.NOT_A_NUMBER, file, column, rows[bad], wrong, adviser)
-            cells, outside = grid_positions(grid, x, y, len(variable.codes) - 1)
+            cells, outside = grid_positions(grid, x, y, unallocated)
             place = f"{grid.x}, {grid.y}"
             adviser = extent_adviser(grid.variable)
             self._log.add(ProblemKind.OUT_OF_RANGE, file, place, rows[outside], adviser=adviser)

@@ -12,6 +12,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from sdcensus.errors import SdcensusError, StoreError
 from sdcensus.model.schema.code_lists import LONGEST_RANGE, range_codes
 from sdcensus.model.schema.grids import GridSpec, grid_hierarchies, leaf_codes
@@ -68,13 +70,8 @@ def schema_to_json(schema: Schema) -> Json:
         ]
     if schema.universes:
         plain["universes"] = [
-            [
-                universe.name,
-                universe.condition,
-                _text_to_json(universe.label),
-                _text_to_json(universe.description),
-            ]
-            for universe in schema.universes
+            [each.name, each.condition, *map(_text_to_json, (each.label, each.description))]
+            for each in schema.universes
         ]
     if schema.census.measure is not None:
         plain["census"]["measure"] = schema.census.measure.value
@@ -104,10 +101,7 @@ def _plain(schema: Schema) -> Json:
             "household": schema.keys.household.value,
             "reference_person": schema.keys.reference_person,
             "space": schema.keys.space.to_json(),
-            "columns": [
-                [entity.value, column.column, column.digits]
-                for entity, column in schema.keys.columns
-            ],
+            "columns": [[of.value, key.column, key.digits] for of, key in schema.keys.columns],
         },
         "impossible": [_impossible_to_json(rule) for rule in schema.impossible],
         "grids": [grid.to_json() for grid in schema.grids],
@@ -202,6 +196,7 @@ def _variable_to_json(variable: Variable, grids: tuple[GridSpec, ...]) -> Json:
         "imputed": variable.imputed or None,
         "counts": variable.counts.value if variable.counts else None,
         "counts_open": list(variable.counts_open) or None,
+        "codes_from_records": variable.codes_from_records or None,
         "leaf_level": variable.leaf_level if variable.leaf_level != variable.name else None,
         "level_labels": [[name, _text_to_json(text)] for name, text in variable.level_labels]
         or None,
@@ -215,8 +210,11 @@ def _codes_to_json(variable: Variable, grids: tuple[GridSpec, ...]) -> list[Any]
     """Codes one by one; numbers in a row as ``{"range": …}`` and a grid as ``{"grid": …}``."""
     codes = variable.codes
     for number, grid in enumerate(grids):
-        if grid.variable == variable.name and codes == leaf_codes(grid):
-            return [{"grid": number}]
+        if grid.variable == variable.name:
+            squares = grid.squares_of(codes)
+            if codes == leaf_codes(grid, squares):
+                inhabited = {"squares": squares.tolist()} if grid.inhabited else {}
+                return [{"grid": number, **inhabited}]
     numbers = sum(code.lower is not None for code in codes)
     low = codes[0].lower if codes else None
     if low is not None and 2 < numbers <= LONGEST_RANGE and abs(low) < LARGEST_NUMBER // 2:
@@ -236,15 +234,16 @@ def _code_to_json(code: Code) -> list[Any]:
 
 def _hierarchies_to_json(variable: Variable, grids: tuple[GridSpec, ...]) -> list[Json]:
     """Trees one by one; that of the coarser squares of a grid as ``{"grid": …}``."""
-    entries = []
-    for hierarchy in variable.hierarchies:
-        numbers = [
-            number
-            for number, grid in enumerate(grids)
-            if grid.variable == variable.name and (hierarchy,) == grid_hierarchies(grid)
-        ]
-        entries.append({"grid": numbers[0]} if numbers else _hierarchy_to_json(hierarchy))
-    return entries
+    made = {
+        trees[0]: number
+        for number, grid in enumerate(grids)
+        if grid.variable == variable.name
+        and (trees := grid_hierarchies(grid, grid.squares_of(variable.codes)))
+    }
+    return [
+        {"grid": made[tree]} if tree in made else _hierarchy_to_json(tree)
+        for tree in variable.hierarchies
+    ]
 
 
 def _hierarchy_to_json(hierarchy: Hierarchy) -> Json:
@@ -371,11 +370,12 @@ def _universe(value: Any) -> DeclaredUniverse:
 
 def _variable(value: Any, grids: tuple[GridSpec, ...]) -> Variable:
     entries: Json = checked(value, dict)
+    codes = _codes(entries.get("codes", []), grids)
     return Variable(
         name=string(entries["name"]),
         entity=Entity(entries["entity"]),
-        codes=_codes(entries.get("codes", []), grids),
-        hierarchies=_hierarchies(entries.get("hierarchies", []), grids),
+        codes=codes,
+        hierarchies=_hierarchies(entries.get("hierarchies", []), grids, codes),
         leaf_level=string(entries.get("leaf_level", "")),
         level_labels=listed(entries.get("level_labels", []), _level_label),
         role=optional(entries.get("role"), _role),
@@ -390,6 +390,7 @@ def _variable(value: Any, grids: tuple[GridSpec, ...]) -> Variable:
         imputed=checked(entries.get("imputed", False), bool),
         counts=optional(entries.get("counts"), _kind_of_unit),
         counts_open=listed(entries.get("counts_open", []), string),
+        codes_from_records=checked(entries.get("codes_from_records", False), bool),
     )
 
 
@@ -402,7 +403,8 @@ def _codes(value: object, grids: tuple[GridSpec, ...]) -> tuple[Code, ...]:
     codes: list[Code] = []
     for code in checked(value, list):
         if isinstance(code, dict) and "grid" in code:
-            codes += leaf_codes(grids[whole(code["grid"])])
+            squares = np.array(listed(code.get("squares", []), whole), dtype=np.int64)
+            codes += leaf_codes(grids[whole(code["grid"])], squares)
         elif isinstance(code, dict):
             low, high = listed(code["range"], whole)
             codes += range_codes(low, high)
@@ -424,14 +426,15 @@ def _code(value: object) -> Code:
     )
 
 
-def _hierarchies(value: object, grids: tuple[GridSpec, ...]) -> tuple[Hierarchy, ...]:
-    hierarchies: list[Hierarchy] = []
+def _hierarchies(
+    value: Any, grids: tuple[GridSpec, ...], codes: tuple[Code, ...]
+) -> tuple[Hierarchy, ...]:
+    trees: list[Hierarchy] = []
     for entry in checked(value, list):
-        if "grid" in entry:
-            hierarchies += grid_hierarchies(grids[whole(entry["grid"])])
-        else:
-            hierarchies.append(_hierarchy(entry))
-    return tuple(hierarchies)
+        grid = grids[whole(entry["grid"])] if "grid" in entry else None
+        made = None if grid is None else grid_hierarchies(grid, grid.squares_of(codes))
+        trees += (_hierarchy(entry),) if made is None else made
+    return tuple(trees)
 
 
 def _hierarchy(value: Any) -> Hierarchy:

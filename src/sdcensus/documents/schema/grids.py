@@ -35,7 +35,15 @@ def grid_of(
     extent = _whole_cells(declared.extent, sizes[0])
     try:
         grid = GridSpec(
-            name, declared.x, declared.y, declared.epsg, sizes[0], extent, coarser=sizes[1:]
+            name,
+            declared.x,
+            declared.y,
+            declared.epsg,
+            sizes[0],
+            extent,
+            coarser=sizes[1:],
+            inhabited=declared.inhabited,
+            coordinates_epsg=declared.epsg_of_coordinates,
         )
     except SpecError as error:
         mistakes.add((*path, "cells"), str(error))
@@ -57,6 +65,7 @@ def grid_of(
         label=_LABEL.filled(size=", ".join(map(size_label, sizes))),
         description=_DESCRIPTION,
         topic=geography.topic,
+        codes_from_records=grid.inhabited,
         source=VariableSource(
             file=geography.source.file, column=grid.x, empty=EmptyField.NOT_APPLICABLE
         ),

@@ -153,6 +153,8 @@ class GridSection(Section):
     cell: int | None = Field(default=None, ge=1, le=1_000_000)
     cells: list[Annotated[int, Field(ge=1, le=1_000_000)]] = []
     extent: Extent
+    inhabited: bool = False
+    epsg_of_coordinates: int | None = Field(default=None, ge=1, le=999_999)
 
 
 class HierarchySection(Section):

@@ -70,12 +70,14 @@ def _grid(units: UnitTable) -> Places | None:
             continue
         missing = np.array([code.is_missing for code in variable.codes], dtype=bool)
         if (known & ~missing[cells])[units.movable].all():
-            return _cell_middles(grid, cells)
+            return _cell_middles(grid, variable, cells)
     return None
 
 
-def _cell_middles(grid: GridSpec, cells: Int64) -> Places:
-    east, north = grid.corners(cells)
+def _cell_middles(grid: GridSpec, variable: Variable, cells: Int64) -> Places:
+    squares = grid.squares_of(variable.codes)
+    # Units that do not move may be in no square; where they are is not asked.
+    east, north = grid.corners(np.append(squares, 0)[np.minimum(cells, squares.size)])
     half = grid.cell // 2
     return Places(east + half, north + half)
 

@@ -91,7 +91,12 @@ def notes_of_records(
     notes = notes_of_lineage(lineage)
     if RecordChange.SMALL_COUNTS in record_changes(lineage) and unlisted(listed, specs):
         notes = (*notes, Text.named("notes.before.not_listed"))
-    return notes
+    names = [axis.variable for spec in specs for axis in spec.axes]
+    from_records = {variable.name for variable in names if variable.codes_from_records}
+    return (
+        *notes,
+        *(Text.named("notes.inhabited").filled(variable=name) for name in sorted(from_records)),
+    )
 
 
 def cautions_of_records(

@@ -8,7 +8,7 @@ hold fewer finest squares than others.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Self
@@ -43,6 +43,10 @@ class GridSpec:
         cell: The side of the finest squares, in metres; they start at multiples of it.
         extent: ``(x_low, y_low, x_high, y_high)``; the upper ends are not included.
         coarser: The sides of larger squares, each a multiple of the one before.
+        inhabited: Whether the code list is of the squares in which some unit lies, whose being
+            inhabited is published by that; else of all squares of the extent.
+        coordinates_epsg: The coordinate reference system of the columns, where it is another one
+            than that of the squares.
     """
 
     variable: str
@@ -52,6 +56,8 @@ class GridSpec:
     cell: int
     extent: Extent
     coarser: tuple[int, ...] = ()
+    inhabited: bool = False
+    coordinates_epsg: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse sizes that do not nest."""
@@ -95,10 +101,28 @@ class GridSpec:
         east = (self.first_column + squares % self.across) * self.cell
         return east, (self.first_row + squares // self.across) * self.cell
 
+    def squares_of(self, codes: Sequence[Code]) -> Int64:
+        """The finest squares that codes name, by their number in the extent."""
+        if not self.inhabited:
+            return np.arange(sum(not code.is_missing for code in codes), dtype=np.int64)
+        squares = filter(None, (Square.read(code.code) for code in codes))
+        numbers = [
+            (square.north // self.cell - self.first_row) * self.across
+            + square.east // self.cell
+            - self.first_column
+            for square in squares
+        ]
+        return np.array(numbers, dtype=np.int64)
+
     def to_json(self) -> list[Any]:
         """What ``from_json`` reads; what was not declared is left out."""
         plain: list[Any] = [self.variable, self.x, self.y, self.epsg, self.cell, list(self.extent)]
-        more = {name: value for name, value in (("coarser", list(self.coarser)),) if value}
+        further = {
+            "coarser": list(self.coarser),
+            "inhabited": self.inhabited,
+            "coordinates_epsg": self.coordinates_epsg,
+        }
+        more = {name: value for name, value in further.items() if value}
         return [*plain, more] if more else plain
 
     @classmethod
@@ -115,6 +139,8 @@ class GridSpec:
             int(cell),
             (x_low, y_low, x_high, y_high),
             coarser=tuple(map(int, more.get("coarser", ()))),
+            inhabited=bool(more.get("inhabited", False)),
+            coordinates_epsg=more.get("coordinates_epsg"),
         )
 
 
@@ -182,27 +208,42 @@ def grid_codes(epsg: int, cell: int, extent: Extent) -> tuple[Code, ...]:
     return leaf_codes(GridSpec("", "", "", epsg, cell, extent))
 
 
-def leaf_codes(grid: GridSpec) -> tuple[Code, ...]:
-    """The codes of the finest squares, row by row from the south-west, then ``unallocated``."""
-    return _codes(grid.epsg, grid.cell, *grid.corners(_squares(grid)))
+def leaf_codes(grid: GridSpec, squares: Int64 | None = None) -> tuple[Code, ...]:
+    """The codes of the finest squares, row by row from the south-west, then ``unallocated``.
+
+    Args:
+        grid: The grid.
+        squares: The numbers of its inhabited squares in the extent, ascending, where it is a grid
+            of those; before records are read it has none.
+    """
+    return _codes(grid.epsg, grid.cell, *grid.corners(_squares(grid, squares)))
 
 
-def grid_hierarchies(grid: GridSpec) -> tuple[Hierarchy, ...]:
+def grid_hierarchies(grid: GridSpec, squares: Int64 | None = None) -> tuple[Hierarchy, ...]:
     """The coarser squares as levels of one hierarchy; none for a grid of one size."""
-    east, north = grid.corners(_squares(grid))
+    east, north = grid.corners(_squares(grid, squares))
     levels = [_level(grid.epsg, size, east, north) for size in grid.coarser]
     return (Hierarchy(grid.variable, tuple(levels)),) if levels else ()
 
 
-def _squares(grid: GridSpec) -> Int64:
+def _squares(grid: GridSpec, inhabited: Int64 | None) -> Int64:
     x_low, y_low, x_high, y_high = grid.extent
     if x_high <= x_low or y_high <= y_low:
         raise SpecError("The extent is empty. Write it as [x_low, y_low, x_high, y_high].")
     squares = grid.across * grid.up
+    if grid.inhabited:
+        if inhabited is not None and inhabited.size > LARGEST_GRID:
+            # How many there are is confidential until the office publishes the list.
+            raise SpecError(
+                f"More than {LARGEST_GRID:,} squares are inhabited, more than a code list can"
+                " hold. Use larger cells."
+            )
+        return np.zeros(0, dtype=np.int64) if inhabited is None else inhabited
     if squares > LARGEST_GRID:
         raise SpecError(
             f"The grid has {squares:,} cells; at most {LARGEST_GRID:,} are possible. Use larger"
-            " cells or a smaller extent."
+            " cells or a smaller extent; or, if the office decides to publish which squares are"
+            " inhabited, write inhabited = true: the code list is then of those."
         )
     return np.arange(squares, dtype=np.int64)
 

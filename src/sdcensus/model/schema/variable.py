@@ -235,6 +235,8 @@ class Variable:
         counts: The units whose number in each record its codes say, such as persons for the size
             of a household.
         counts_open: Codes that stand for their number and more.
+        codes_from_records: Whether its code list is what occurs in the records, by a decision of
+            the office, such as inhabited squares: the list itself then tells something.
         source: Where it is read from.
     """
 
@@ -256,6 +258,7 @@ class Variable:
     imputed: bool = False
     counts: Entity | None = None
     counts_open: tuple[str, ...] = ()
+    codes_from_records: bool = False
     source: VariableSource | None = None
     _levels: tuple[Level, ...] = field(init=False, repr=False, compare=False)
     _made: dict[Hashable, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
