@@ -96,11 +96,13 @@ def render(answer: Answer, format_name: str, language: str) -> Rendered:
     return Rendered(_zipped(files, table.dated), "application/zip", f"{Path(first).stem}.zip")
 
 
-def json_stat(table: DeliveredTable, language: str | None = None) -> dict[str, Any]:
-    """A table as a JSON-stat 2.0 dataset, in plain values."""
+def json_stat(
+    table: DeliveredTable, language: str | None = None, *, compact: bool = False
+) -> dict[str, Any]:
+    """A table as a JSON-stat 2.0 dataset, in plain values; compact for large lists of codes."""
     from sdcensus.formats.write.json_stat import json_stat as dataset_of
 
-    return dataset_of(table, language)
+    return dataset_of(table, language, compact=compact)
 
 
 def _zipped(files: dict[str, bytes], dated: str) -> bytes:

@@ -87,7 +87,7 @@ def told_check(checked: Checked, schema: Schema, language: str) -> Json:
 def told_answer(answer: Answer, versions: DataVersions, schema: Schema, language: str) -> Json:
     """An answer as a JSON-stat 2.0 dataset that tells everything there is to know about it."""
     assert answer.table is not None
-    dataset = json_stat(answer.table, language)
+    dataset = json_stat(answer.table, language, compact=True)
     extension = dict(dataset.get("extension") or {})
     extension["sdcensus"] = _about(answer, versions, schema, language)
     dataset["extension"] = extension
