@@ -48,6 +48,9 @@
  * @property {(offset: number) => string} sign the sign of a cell alone
  */
 
+/** Categories of most dimensions; those of grids are more. */
+const FEW = 5000;
+
 /** The sign beside a number that is of low reliability. */
 export const LOW = "( )";
 
@@ -183,9 +186,8 @@ export function nameOf(dimension, place, how) {
 function dimension(id, found, stride, geo, more, official) {
   const category = found.category ?? {};
   const ids = idsOf(category);
-  const places = new Map();
-  ids.forEach((one, place) => places.set(one, place));
-  const labels = ids.map((one) => category.label?.[one] ?? one);
+  const places = placesOf(ids, category);
+  const labels = labelsOf(ids, category.label ?? {}, places);
   const extension = found.extension ?? {};
   const total = places.get(extension.total) ?? -1;
   const parent = ids.map(() => -1);
@@ -227,6 +229,43 @@ function dimension(id, found, stride, geo, more, official) {
     id, label, ids, codes, labels, parent, depth, level, total, order, geo, chosen, own, withheld,
     stride,
   };
+}
+
+/**
+ * The place of a category. To note those of a hundred thousand squares takes longer than to look for
+ * the few that somebody asks for.
+ * @param {string[]} ids
+ * @param {any} category
+ * @returns {{get: (id: string) => number | undefined}}
+ */
+function placesOf(ids, category) {
+  if (category.child === undefined && ids.length > FEW) {
+    return {
+      get: (id) => {
+        const place = ids.indexOf(id);
+        return place < 0 ? undefined : place;
+      },
+    };
+  }
+  const places = new Map();
+  ids.forEach((one, place) => places.set(one, place));
+  return places;
+}
+
+/**
+ * @param {string[]} ids
+ * @param {Record<string, string>} known labels; a category without one is called as its code is
+ * @param {{get: (id: string) => number | undefined}} places
+ */
+function labelsOf(ids, known, places) {
+  const named = Object.keys(known);
+  if (ids.length <= FEW || named.length > 20) return ids.map((one) => known[one] ?? one);
+  const labels = [...ids];
+  for (const one of named) {
+    const place = places.get(one);
+    if (place !== undefined) labels[place] = known[one];
+  }
+  return labels;
 }
 
 /** @param {any} category @returns {string[]} */
