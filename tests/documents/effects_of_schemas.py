@@ -566,6 +566,7 @@ EFFECTS: dict[str, Effect] = {
     "GridSection.y": effect(('y = "y"', 'y = "other"'), base=GRID),
     "GridSection.epsg": effect(("epsg = 3035", "epsg = 2154"), base=GRID),
     "GridSection.cell": effect(("cell = 1000", "cell = 500"), base=GRID),
+    "GridSection.cells": effect(("cell = 1000", "cells = [1000, 2000]"), base=GRID),
     "GridSection.extent": effect(("3000, 2000]", "3000, 3000]"), base=GRID),
     # ------------------------------------------------------------------------------- hierarchies
     "HierarchySection.name": effect(

@@ -29,8 +29,9 @@ from sdcensus.kernels.keys.record_keys import record_digests, record_keys
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.cube import Origin
 from sdcensus.model.schema.file_problems import OnProblem, Problem, refuse_if
+from sdcensus.model.schema.grids import GridSpec
 from sdcensus.model.schema.implications import declared_rules
-from sdcensus.model.schema.schema import GridSpec, Schema
+from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity, Variable
 from sdcensus.model.secret import Secret
 from sdcensus.model.spec.declared_universes import with_missing_codes

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sdcensus.model.schema.schema import GridSpec
+from sdcensus.model.schema.grids import GridSpec
 
 Integers = npt.NDArray[Any]
 
@@ -25,16 +25,15 @@ def grid_positions(
 
     Points without coordinates, marked by NaN, are unallocated.
     """
-    x_low, y_low, x_high, y_high = grid.extent
-    across = -(-(x_high - x_low) // grid.cell)
     absent = np.isnan(x) | np.isnan(y)
     # No integer is as large as some floats: far outside is outside.
-    x, y = (np.clip(line, -_FARTHEST, _FARTHEST) for line in (x, y))
-    column = np.floor((np.where(absent, x_low, x) - x_low) / grid.cell).astype(np.int64)
-    row = np.floor((np.where(absent, y_low, y) - y_low) / grid.cell).astype(np.int64)
-    up = -(-(y_high - y_low) // grid.cell)
-    outside = (column < 0) | (column >= across) | (row < 0) | (row >= up)
-    cells = row * across + column
+    x, y = (np.clip(np.where(absent, 0.0, line), -_FARTHEST, _FARTHEST) for line in (x, y))
+    # Division by remainder: a point just west of an edge stays west of it.
+    column = np.floor_divide(x, grid.cell).astype(np.int64) - grid.first_column
+    row = np.floor_divide(y, grid.cell).astype(np.int64) - grid.first_row
+    outside = (column < 0) | (column >= grid.across) | (row < 0) | (row >= grid.up)
+    outside &= ~absent
+    cells = row * grid.across + column
     return np.where(absent | outside, unallocated, cells), outside
 
 

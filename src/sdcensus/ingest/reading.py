@@ -23,13 +23,14 @@ from sdcensus.kernels.keys.decimal_keys import parse_decimal_keys
 from sdcensus.model.progress import Progress
 from sdcensus.model.schema.encoding import Trouble
 from sdcensus.model.schema.file_problems import ProblemKind, ProblemLog, problem_of
+from sdcensus.model.schema.grids import GridSpec
 from sdcensus.model.schema.remedies import (
     coordinate_adviser,
     extent_adviser,
     link_adviser,
     value_adviser,
 )
-from sdcensus.model.schema.schema import CensusFile, GridSpec, KeyColumn, KeyScope, Schema
+from sdcensus.model.schema.schema import CensusFile, KeyColumn, KeyScope, Schema
 from sdcensus.model.schema.source import FileFormat
 from sdcensus.model.schema.variable import Entity, EntitySpec, Role, Variable, smallest_width
 from sdcensus.store.manifest import (

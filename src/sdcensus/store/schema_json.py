@@ -13,14 +13,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from sdcensus.errors import SdcensusError, StoreError
-from sdcensus.model.schema.code_lists import LONGEST_RANGE, grid_codes, range_codes
+from sdcensus.model.schema.code_lists import LONGEST_RANGE, range_codes
+from sdcensus.model.schema.grids import GridSpec, grid_hierarchies, leaf_codes
 from sdcensus.model.schema.id_forms import IdForm
 from sdcensus.model.schema.number_codes import LARGEST_NUMBER
 from sdcensus.model.schema.relation import Relation
 from sdcensus.model.schema.schema import (
     CensusInfo,
     DeclaredUniverse,
-    GridSpec,
     HouseholdKey,
     Impossible,
     KeyColumn,
@@ -110,10 +110,7 @@ def _plain(schema: Schema) -> Json:
             ],
         },
         "impossible": [_impossible_to_json(rule) for rule in schema.impossible],
-        "grids": [
-            [grid.variable, grid.x, grid.y, grid.epsg, grid.cell, list(grid.extent)]
-            for grid in schema.grids
-        ],
+        "grids": [grid.to_json() for grid in schema.grids],
     }
 
 
@@ -209,8 +206,7 @@ def _variable_to_json(variable: Variable, grids: tuple[GridSpec, ...]) -> Json:
         "level_labels": [[name, _text_to_json(text)] for name, text in variable.level_labels]
         or None,
         "codes": _codes_to_json(variable, grids) or None,
-        "hierarchies": [_hierarchy_to_json(hierarchy) for hierarchy in variable.hierarchies]
-        or None,
+        "hierarchies": _hierarchies_to_json(variable, grids) or None,
     }
     return {name: value for name, value in entries.items() if value is not None}
 
@@ -219,7 +215,7 @@ def _codes_to_json(variable: Variable, grids: tuple[GridSpec, ...]) -> list[Any]
     """Codes one by one; numbers in a row as ``{"range": …}`` and a grid as ``{"grid": …}``."""
     codes = variable.codes
     for number, grid in enumerate(grids):
-        if grid.variable == variable.name and codes == _grid_codes(grid):
+        if grid.variable == variable.name and codes == leaf_codes(grid):
             return [{"grid": number}]
     numbers = sum(code.lower is not None for code in codes)
     low = codes[0].lower if codes else None
@@ -230,16 +226,25 @@ def _codes_to_json(variable: Variable, grids: tuple[GridSpec, ...]) -> list[Any]
     return [_code_to_json(code) for code in codes]
 
 
-def _grid_codes(grid: GridSpec) -> tuple[Code, ...]:
-    return grid_codes(grid.epsg, grid.cell, grid.extent)
-
-
 def _code_to_json(code: Code) -> list[Any]:
     """Code, label, kind and bounds, up to the last one that says something."""
     entry = [code.code, _text_to_json(code.label), _KINDS[code.kind], code.lower, code.upper]
     while len(entry) > 1 and entry[-1] == _NO_ENTRY[len(entry) - 1]:
         entry.pop()
     return entry
+
+
+def _hierarchies_to_json(variable: Variable, grids: tuple[GridSpec, ...]) -> list[Json]:
+    """Trees one by one; that of the coarser squares of a grid as ``{"grid": …}``."""
+    entries = []
+    for hierarchy in variable.hierarchies:
+        numbers = [
+            number
+            for number, grid in enumerate(grids)
+            if grid.variable == variable.name and (hierarchy,) == grid_hierarchies(grid)
+        ]
+        entries.append({"grid": numbers[0]} if numbers else _hierarchy_to_json(hierarchy))
+    return entries
 
 
 def _hierarchy_to_json(hierarchy: Hierarchy) -> Json:
@@ -280,7 +285,7 @@ def _text(value: object) -> Text:
 def _schema(document: Mapping[str, Any]) -> Schema:
     census = document["census"]
     keys = document["keys"]
-    grids = listed(document["grids"], _grid)
+    grids = listed(document["grids"], GridSpec.from_json)
     return Schema(
         census=CensusInfo(
             name=string(census["name"]),
@@ -364,26 +369,13 @@ def _universe(value: Any) -> DeclaredUniverse:
     )
 
 
-def _grid(value: Any) -> GridSpec:
-    variable, x, y, epsg, cell, extent = value
-    x_low, y_low, x_high, y_high = listed(extent, whole)
-    return GridSpec(
-        string(variable),
-        string(x),
-        string(y),
-        whole(epsg),
-        whole(cell),
-        (x_low, y_low, x_high, y_high),
-    )
-
-
 def _variable(value: Any, grids: tuple[GridSpec, ...]) -> Variable:
     entries: Json = checked(value, dict)
     return Variable(
         name=string(entries["name"]),
         entity=Entity(entries["entity"]),
         codes=_codes(entries.get("codes", []), grids),
-        hierarchies=listed(entries.get("hierarchies", []), _hierarchy),
+        hierarchies=_hierarchies(entries.get("hierarchies", []), grids),
         leaf_level=string(entries.get("leaf_level", "")),
         level_labels=listed(entries.get("level_labels", []), _level_label),
         role=optional(entries.get("role"), _role),
@@ -410,7 +402,7 @@ def _codes(value: object, grids: tuple[GridSpec, ...]) -> tuple[Code, ...]:
     codes: list[Code] = []
     for code in checked(value, list):
         if isinstance(code, dict) and "grid" in code:
-            codes += _grid_codes(grids[whole(code["grid"])])
+            codes += leaf_codes(grids[whole(code["grid"])])
         elif isinstance(code, dict):
             low, high = listed(code["range"], whole)
             codes += range_codes(low, high)
@@ -430,6 +422,16 @@ def _code(value: object) -> Code:
         optional(lower, whole),
         optional(upper, whole),
     )
+
+
+def _hierarchies(value: object, grids: tuple[GridSpec, ...]) -> tuple[Hierarchy, ...]:
+    hierarchies: list[Hierarchy] = []
+    for entry in checked(value, list):
+        if "grid" in entry:
+            hierarchies += grid_hierarchies(grids[whole(entry["grid"])])
+        else:
+            hierarchies.append(_hierarchy(entry))
+    return tuple(hierarchies)
 
 
 def _hierarchy(value: Any) -> Hierarchy:

@@ -150,7 +150,8 @@ class GridSection(Section):
     x: Column
     y: Column
     epsg: int = Field(ge=1, le=999_999)
-    cell: int = Field(ge=1, le=1_000_000)
+    cell: int | None = Field(default=None, ge=1, le=1_000_000)
+    cells: list[Annotated[int, Field(ge=1, le=1_000_000)]] = []
     extent: Extent
 
 

@@ -7,16 +7,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath, PureWindowsPath
 
 from sdcensus.documents.schema.codes import CodeListOfDocument, CodeListReader, name_problem
+from sdcensus.documents.schema.grids import grid_of
 from sdcensus.documents.schema.sections import VariableSection, read_section
 from sdcensus.documents.schema.units import tables
 from sdcensus.documents.toml.lines import KeyPath
 from sdcensus.documents.toml.mistakes import Languages, Mistakes
-from sdcensus.errors import SpecError, unknown
-from sdcensus.model.schema.code_lists import grid_codes
-from sdcensus.model.schema.schema import GridSpec, Schema
+from sdcensus.errors import unknown
+from sdcensus.model.schema.grids import GridSpec
+from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import (
     NEVER_STORED,
-    EmptyField,
     Entity,
     Role,
     Variable,
@@ -334,52 +334,16 @@ def _add_grid(
     mistakes: Mistakes,
 ) -> None:
     """The extra variable of a geography: the cell of a square grid in which a unit lies."""
-    grid = section.grid
-    if grid is None or variable.source is None:
-        return
-    where: KeyPath = ("variable", variable.name, "grid")
     name = f"{variable.name}_grid"
     if name in sections:
-        mistakes.add(where, f"the grid makes the variable {name!r}, which there is already.")
+        mistakes.add(
+            ("variable", variable.name, "grid"),
+            f"the grid makes the variable {name!r}, which there is already.",
+        )
         return
-    try:
-        codes = grid_codes(grid.epsg, grid.cell, grid.extent)
-    except SpecError as error:
-        mistakes.add((*where, "extent"), str(error))
+    made = grid_of(variable, name, section, mistakes)
+    if made is None:
         result.broken.add(name)
         return
-    result.grids.append(
-        GridSpec(name, grid.x, grid.y, grid.epsg, grid.cell, _whole_cells(grid.extent, grid.cell))
-    )
-    result.variables.append(
-        Variable(
-            name=name,
-            entity=variable.entity,
-            codes=codes,
-            label=_grid_label(grid.cell),
-            description=_GRID_DESCRIPTION,
-            topic=variable.topic,
-            source=VariableSource(
-                file=variable.source.file, column=grid.x, empty=EmptyField.NOT_APPLICABLE
-            ),
-        )
-    )
-
-
-def _whole_cells(extent: tuple[int, int, int, int], cell: int) -> tuple[int, int, int, int]:
-    """The extent of the cells that cover an extent."""
-    x_low, y_low, x_high, y_high = extent
-    return (
-        x_low // cell * cell,
-        y_low // cell * cell,
-        -(-x_high // cell) * cell,
-        -(-y_high // cell) * cell,
-    )
-
-
-_GRID_DESCRIPTION = Text.named("labels.grid_description")
-
-
-def _grid_label(cell: int) -> Text:
-    size = f"{cell // 1000} km" if cell % 1000 == 0 else f"{cell} m"
-    return Text.named("labels.grid").filled(size=size)
+    result.grids.append(made[0])
+    result.variables.append(made[1])

@@ -174,9 +174,10 @@ class Level:
 
     def refines(self, other: Level) -> bool:
         """Whether every group of this level lies inside one group of ``other``."""
-        seen: dict[int, int] = {}
-        pairs = zip(self.group, other.group, strict=True)
-        return all(seen.setdefault(mine, theirs) == theirs for mine, theirs in pairs)
+        mine, theirs = self.group_array, other.group_array
+        above = np.zeros(len(self.codes), dtype=np.int64)
+        above[mine] = theirs
+        return bool((above[mine] == theirs).all())
 
 
 @dataclass(frozen=True, slots=True)
