@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from sdcensus.model.cube.cube import Origin
-from sdcensus.model.schema.number_codes import grid_codes
+from sdcensus.model.schema.grids import grid_codes
 from sdcensus.model.schema.schema import CensusInfo, KeyRules, KeySpace, Schema
 from sdcensus.model.schema.variable import Code, Entity, EntitySpec, Role, Variable
 from sdcensus.model.text import Text

@@ -28,6 +28,7 @@ from sdcensus.session.answer import (
     render,
     told_example,
 )
+from sdcensus.session.census.maps import outlines_in
 from sdcensus.session.figures.computation import counted_of
 from sdcensus.session.policy.verdict import Outcome, Verdict, VerdictReason, VerdictRemedy
 from sdcensus.session.policy.words import note_text, reason_text, remedy_text
@@ -219,7 +220,7 @@ def make_entry(
             body = bytes(memoryview(orjson.dumps(members)))
             media_type, filename = "application/json", f"{answer.table.name}.json"
         else:
-            rendered = render(answer, asked.format, asked.language)
+            rendered = render(answer, asked.format, asked.language, outlines_in(service.census))
             body, media_type, filename = rendered.content, rendered.media_type, rendered.filename
         zipped, etag = packed(body, media_type), etag_of(body)
         entry = replace(entry, body=body, zipped=zipped, etag=etag)
