@@ -12,6 +12,7 @@ from benchmarks import (
     audit,
     controlled_rounding,
     country,
+    grid_map,
     groups,
     holes,
     intervals,
@@ -67,6 +68,10 @@ def sections(folder: Path, *, small: bool) -> dict[str, Section]:
         "groups": (
             f"The smallest group, {sizes[0]:,} persons",
             lambda: groups.measure(sizes[0]),
+        ),
+        "grid-map": (
+            "A grid as a map in the table builder, in Chromium",
+            lambda: grid_map.measure(100 if small else 317),
         ),
         "demo": ("The demo country", lambda: country.measure(sizes[0])),
         "intervals": (

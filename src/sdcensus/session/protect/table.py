@@ -21,6 +21,7 @@ from sdcensus.model.method.registry import Part, checked_options, load, takers_o
 from sdcensus.model.perturbation.table import PerturbationTable
 from sdcensus.model.policy.policy import Policy
 from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.published.area_outlines import OutlinesOf
 from sdcensus.model.published.protected import Protected
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity
@@ -318,6 +319,7 @@ class ProtectedFiles:
         confidential: Must be true for an audit.
         registry: The folder in which the office records what it publishes; made if it is missing.
             A table that contradicts what was published before is refused.
+        outlines: Where areas lie that are no squares, for formats that draw them.
     """
 
     out: Path | None = None
@@ -327,6 +329,7 @@ class ProtectedFiles:
     audit: Path | None = None
     confidential: bool = False
     registry: Path | None = None
+    outlines: OutlinesOf | None = None
 
     def check(self) -> tuple[Path, ...]:
         """Refuse early what could not be written in the end.
@@ -400,6 +403,7 @@ class ProtectedFiles:
                     format=self.format,
                     title=self.title,
                     language=self.language,
+                    outlines=self.outlines,
                 )
             if registry is not None:
                 registry.add(

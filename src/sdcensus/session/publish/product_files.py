@@ -25,6 +25,7 @@ from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.headings import table_heading
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import Text
+from sdcensus.session.census.maps import outlines_in
 from sdcensus.session.guard.guard import Guard
 from sdcensus.session.policy import Outcome, show
 from sdcensus.session.policy.code_rules import positions_of
@@ -235,6 +236,7 @@ class Maker:
             formats=resolved.output.formats,
             languages=resolved.output.languages,
             labels=resolved.labels(product),
+            outlines=outlines_in(resolved.census),
         )
         public = {
             "title": dict(delivered.title.by_language),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from sdcensus.errors import Refused, SpecError
 from sdcensus.formats.write import files_of
@@ -14,7 +14,9 @@ from sdcensus.model.cube.sparse_cube import LARGEST_DENSE_GRID
 from sdcensus.model.linked.tables import LinkedTables
 from sdcensus.model.plan.plan import PlanOutput
 from sdcensus.model.policy.policy import Policy
-from sdcensus.model.published.table_format import all_formats
+from sdcensus.model.published.area_outlines import square_of
+from sdcensus.model.published.table_format import all_formats, table_format
+from sdcensus.model.spec.axis import Axis
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import LANGUAGES
 from sdcensus.session.census.census import Census
@@ -62,6 +64,37 @@ def check_names(names: Sequence[str], formats: Sequence[str], languages: Sequenc
                     f"{names[owner]!r} and {name!r} would both be written to {file!r} (case does"
                     " not matter in names of files). Give one of them another name."
                 )
+
+
+def check_areas(
+    products: Sequence[Product], formats: Sequence[str], mapped: Callable[[str], Collection[str]]
+) -> None:
+    """Refuse formats for maps where a table has no areas whose shapes are known.
+
+    Args:
+        products: What is published.
+        formats: In which formats.
+        mapped: Gives the levels of a variable that there is a map of.
+    """
+    for_maps = [name for name in formats if table_format(name).areas]
+    if not for_maps:
+        return
+
+    def drawn(axis: Axis) -> bool:
+        squares = any(square_of(code.code) is not None for code in axis.codes[:3])
+        return squares or any(level.name in mapped(axis.variable.name) for level in axis.levels)
+
+    without = [
+        product.name
+        for product in products
+        if not any(drawn(axis) for spec in product.specs for axis in spec.axes)
+    ]
+    if without:
+        raise SpecError(
+            f"The format {for_maps[0]!r} is for maps, and these tables have no areas whose shapes"
+            f" are known: {', '.join(without)}. Take the format out of [output], put a grid or a"
+            " geography with a map on their axes, or publish them by a plan of their own."
+        )
 
 
 def check_large_tables(

@@ -37,6 +37,7 @@ from sdcensus.session.guard.run import (
     publication_name,
 )
 from sdcensus.session.policy import Outcome, ask
+from sdcensus.session.census.maps import mapped_levels
 from sdcensus.session.protect.plan_method import (
     PlannedMethods,
     own_protections,
@@ -47,6 +48,7 @@ from sdcensus.session.protect.table import check_methods
 from sdcensus.session.publish.planned import planned_products
 from sdcensus.session.publish.products import Heading, Product, spec_key
 from sdcensus.session.publish.refusals import (
+    check_areas,
     check_large_tables,
     check_linked,
     check_names,
@@ -304,6 +306,7 @@ def resolve(
     _check_policy(resolved)
     resolved.check_identities()
     check_large_tables(products, output.formats, resolved.method, policy, role)
+    check_areas(products, output.formats, lambda name: mapped_levels(opened, name))
     return resolved
 
 
