@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -199,6 +200,90 @@ def test_a_question_is_the_same_however_it_is_written() -> None:
     assert Question.from_parameters(plain.to_parameters()) == plain
     assert asked("count", "sex") == Question.from_json({"of": "persons", "by": ["sex"]})
     assert plain.text != asked("mean(income)", "sex").text
+
+
+def plan_figures(census: Census, kind: str, variable: str, *by: str) -> Any:
+    """The figures that a plan publishes under the same methods."""
+    from sdcensus.model.plan.plan import PlannedIndicator
+    from sdcensus.model.published.figures import Counted
+    from sdcensus.session.figures.indicators import indicator_product
+
+    of = census.schema.variable(variable).entity
+    decimals = 1 if kind == "median" else 2
+    planned = PlannedIndicator(
+        name="figures", kind=kind, of=of, variable=variable, by=by, decimals=decimals
+    )
+    product = indicator_product(planned, census.schema)
+    counted = []
+    for spec in product.specs:
+        method = (
+            CellKeySums(secret=SECRET) if spec.measure.is_sum else replace(COUNTS, secret=SECRET)
+        )
+        table = method.protect(census.tabulate(spec)).table
+        assert isinstance(table, Table)
+        counted.append(Counted(table.published))
+    return product.compute(counted)
+
+
+@pytest.mark.parametrize("kind", ["mean", "median"])
+def test_means_and_medians_are_those_that_a_plan_publishes(census: Census, kind: str) -> None:
+    by = ("ed@parish+ed", "sex")
+    table = service(census, INCOME).answer(asked(f"{kind}(income)", *by)).table
+    assert table is not None
+    figures = plan_figures(census, kind, "income", *by)
+    shown = table.numbered
+    assert shown.sum() >= 10
+    assert table.decimals == figures.decimals
+    assert np.array_equal(table.values[shown], figures.values[shown])
+    assert [axis.column for axis in table.axes] == ["ed", "sex"]
+    assert kind in table.title.show("en").lower()
+
+
+def test_a_mean_is_not_shown_where_its_sum_is_not(census: Census) -> None:
+    made = service(census, AmountRule(variable="income", measures=ALL, at_least=30))
+    sums = made.answer(asked("sum(income)", "ed", "sex", "age@broad")).table
+    means = made.answer(asked("mean(income)", "ed", "sex", "age@broad")).table
+    assert sums is not None
+    assert means is not None
+    assert not (means.numbered & ~sums.numbered).any()
+
+
+def test_a_mean_counts_the_amount_among_its_variables(census: Census) -> None:
+    policy = {"limits": Limits(dimensions=2)}
+    made = TableService(
+        census,
+        Policy(name="test", schema=census.schema, amounts=(INCOME,), **policy),
+        {Entity.PERSON: COUNTS},
+        sums={Entity.PERSON: SUMS},
+    )
+    assert made.answer(asked("sum(income)", "ed@parish", "sex")).table is not None
+    for measure in ("mean(income)", "median(income)"):
+        refused = made.check(asked(measure, "ed@parish", "sex")).verdict
+        assert [reason.code for reason in refused.reasons] == ["too-many-variables"]
+        assert made.answer(asked(measure, "ed@parish", "sex")).table is None
+        assert made.answer(asked(measure, "ed@parish")).table is not None
+
+
+@pytest.mark.parametrize("measure", ["mean(income)", "median(income)"])
+def test_an_amount_is_no_group_of_its_own_mean(census: Census, measure: str) -> None:
+    with pytest.raises(QuestionError, match="both a group") as mistake:
+        service(census, INCOME).answer(asked(measure, "sex", "income@bracket"))
+    assert mistake.value.place == "by[1]"
+
+
+def test_conditions_and_own_groups_have_means(census: Census) -> None:
+    made = service(census, INCOME)
+    groups = {"ed": [{"label": "Two", "codes": ["E1", "E3"]}]}
+    parts = {"where": "age >= 15 and married == 1", "groups": groups}
+    sums = made.answer(asked("sum(income)", "ed", **parts)).table
+    means = made.answer(asked("mean(income)", "ed", **parts)).table
+    assert sums is not None
+    assert means is not None
+    assert means.values.shape == sums.values.shape
+    assert 0 < means.values[0] / 100 < 4_000
+    some = made.answer(asked("mean(income)", "sex", where="income@bracket == '1000-2499'")).table
+    assert some is not None
+    assert all(800 < value / 100 < 2_700 for value in some.values[some.numbered])
 
 
 def test_own_groups_are_sums_of_published_sums(census: Census) -> None:

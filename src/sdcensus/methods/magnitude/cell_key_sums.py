@@ -177,6 +177,16 @@ class CellKeySums(CellMethod):
             absolute=by_mean or settings.sensitive is not None,
         )
 
+    @property
+    def least_deviation(self) -> float | None:
+        """The least standard deviation of a sum, as a share of its largest contribution.
+
+        Confidential. ``None`` where noise is measured by something that can be smaller.
+        """
+        if self.measured_by not in (MeasuredBy.TOP, MeasuredBy.SUM):
+            return None
+        return self._settings.least_deviation
+
     def parameters(self) -> Mapping[str, object]:
         """Everything that decides the published numbers; confidential."""
         return {

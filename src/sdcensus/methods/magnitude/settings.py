@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -277,6 +278,15 @@ class NoiseSettings(Confidential):
 
     def __repr__(self) -> str:
         return "<NoiseSettings: confidential>"
+
+    @property
+    def least_deviation(self) -> float:
+        """The least standard deviation, as a share of the largest contribution."""
+        function = self.magnitude
+        share = function.share if function.large_share is None else function.large_share
+        tables = [self.table, *([self.odd_table] if self.odd_table is not None else [])]
+        variances = [table.variance(anchor) for table in tables for anchor in table.anchors]
+        return float(share) * math.sqrt(min(variances))
 
     @classmethod
     def of(cls, said: Mapping[str, Any]) -> NoiseSettings:

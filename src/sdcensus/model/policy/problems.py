@@ -203,6 +203,13 @@ def _measures(policy: Policy, rule: AmountRule, where: Place) -> Found:
             where,
             f"Weighted figures are offered, and {variable.entity.plural} have no weight.",
         )
+    offered = policy.rule_of(rule.variable).offered_for(variable.entity)
+    if AmountFigure.MEAN in rule.measures and not offered and _has_missing(variable):
+        yield (
+            where,
+            f"A mean is divided by the published count of those whose amount is known, and counts"
+            f" by {rule.variable!r} are not offered. Offer them, or leave the mean out.",
+        )
     if AmountFigure.MEDIAN not in rule.measures:
         return
     if not _has_classes(variable):
@@ -212,12 +219,16 @@ def _measures(policy: Policy, rule: AmountRule, where: Place) -> Found:
             f" Give it levels in the schema ([variable.{rule.variable}.levels]), or leave the"
             " median out.",
         )
-    elif not policy.rule_of(rule.variable).offered_for(variable.entity):
+    elif not offered:
         yield (
             where,
             f"A median is taken from published counts of classes, and counts by {rule.variable!r}"
             " are not offered. Offer them, or leave the median out.",
         )
+
+
+def _has_missing(variable: Variable) -> bool:
+    return any(code.is_missing for code in variable.codes)
 
 
 def _has_classes(variable: Variable) -> bool:

@@ -6,7 +6,7 @@ rules on published numbers, sums of published values. What leaves this module is
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,8 @@ from sdcensus.model.spec.levels_told_apart import unfiltered
 from sdcensus.model.spec.question import Question
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import Text
+from sdcensus.model.vocabulary import AmountFigure
+from sdcensus.risk.looks.sums import SumBudget
 from sdcensus.session.answer.budgets import OpenedBudget, refuse_online
 from sdcensus.session.answer.catalogue import Catalogue, make_catalogue
 from sdcensus.session.answer.cells import (
@@ -147,7 +149,7 @@ class TableService(Confidential):
         methods: How tables are protected, by what they count.
         sums: How sums of amounts are protected, by whose amounts they are.
         source: Whose numbers these are.
-        budgets: The look budgets of what is open; confidential.
+        budgets, sum_budgets: The look budgets of what is open; confidential.
         gate: What the gate found before it was opened; confidential.
         smallest_group: Groups that are published below this are not broken down further; that of
             the policy if it is not said, and never less.
@@ -169,6 +171,7 @@ class TableService(Confidential):
         "office",
         "policy",
         "risks",
+        "sum_budgets",
     )
 
     def __init__(
@@ -180,6 +183,7 @@ class TableService(Confidential):
         sums: Mapping[Entity, Method] | None = None,
         source: Text = Text(),
         budgets: tuple[OpenedBudget, ...] = (),
+        sum_budgets: tuple[SumBudget, ...] = (),
         gate: GateReport | None = None,
         smallest_group: int | None = None,
         planned: bool = False,
@@ -189,6 +193,7 @@ class TableService(Confidential):
         self.census = census
         self.policy = policy
         self.budgets = budgets
+        self.sum_budgets = sum_budgets
         self.risks = gate
         #: The folder of the office whose plan publishes with the same numbers, if there is one.
         self.office: Path | None = None
@@ -243,7 +248,7 @@ class TableService(Confidential):
         sentences: list[str] = []
         if RecordChange.SMALL_COUNTS in record_changes(self.census.origin.lineage):
             sentences.append(sentence("small_counts.store.served"))
-        for method in self._methods.values():
+        for method in (*self._methods.values(), *self._sums.values()):
             sentences += method.claims().cautions
         return tuple(dict.fromkeys(sentences))
 
@@ -346,7 +351,22 @@ class TableService(Confidential):
             answers.append(self._answered(part, question, role, progress))
             if answers[-1].table is None:
                 return answers[-1]
-        return answers[0]
+        return self._computed(question, answers)
+
+    def _computed(self, question: Question, answers: Sequence[Answer]) -> Answer:
+        """The answer to a question, from those to the questions that it is computed of."""
+        figure = question.figure
+        if figure is None or figure.figure is AmountFigure.SUM:
+            return answers[0]
+        from sdcensus.session.figures.answers import computed_table
+
+        rule = self.policy.amount_rule(figure.amount)
+        tables = [answer.table for answer in answers if answer.table is not None]
+        assert rule is not None  # without one it is refused
+        fewest = rule.contributors(self._rule.smallest)
+        table = computed_table(question, tables, self.policy, fewest)
+        cells = table.values.size
+        return replace(answers[0], table=table, parts=None, cells=cells, example=None)
 
     def _answered(
         self, part: Question, asked: Question, role: str | UserRole, progress: Progress
@@ -399,7 +419,10 @@ class TableService(Confidential):
 
     def _parts(self, question: Question) -> tuple[Question, ...]:
         """The questions of which a figure is computed; a count or a sum is itself."""
-        return (question,)
+        # Here and not above: figures are computed from answers.
+        from sdcensus.session.figures.answers import parts_of
+
+        return parts_of(question, self.policy)
 
     def _policy(self, part: Question) -> Policy:
         """What may be asked of an amount, or of counts."""

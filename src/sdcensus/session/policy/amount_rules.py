@@ -19,6 +19,7 @@ from sdcensus.model.schema.variable import Entity, Variable
 from sdcensus.model.spec.headings import joined
 from sdcensus.model.spec.levels_told_apart import strictly_coarser
 from sdcensus.model.spec.measures import FigureOf
+from sdcensus.model.vocabulary import AmountFigure
 from sdcensus.session.policy.verdict import ReasonCode, Verdict, VerdictReason
 
 
@@ -35,14 +36,17 @@ def amount_policy(policy: Policy, rule: AmountRule) -> Policy:
         elif by is not None:
             own = _limited(own, variable, by[variable.name].level)
         rules.append(_in_areas(own, policy, rule, variable))
+    # What is computed of sums is judged by what it is computed of.
+    amounts = (replace(rule, measures=(AmountFigure.SUM,)),)
     dimensions = rule.dimensions
     if dimensions is None:
-        return replace(policy, variables=tuple(rules))
+        return replace(policy, variables=tuple(rules), amounts=amounts)
     limits = policy.limits
     fewer = min(limits.dimensions or dimensions, dimensions)
     return replace(
         policy,
         variables=tuple(rules),
+        amounts=amounts,
         limits=Limits(dimensions=fewer, cells=limits.cells),
         roles=tuple(_fewer(role, dimensions) for role in policy.roles),
     )
