@@ -18,7 +18,7 @@ from sdcensus.errors import Refused, SpecError
 from sdcensus.kernels.cells.replicates import errors_above
 from sdcensus.kernels.perturbation.rounding import nearest_multiples
 from sdcensus.methods.listed_cells import ListedCells
-from sdcensus.methods.magnitude.exact_shares import in_billionths
+from sdcensus.model.exact_shares import in_billionths
 from sdcensus.methods.method import CellMethod, Int64, Mask, MethodKind, MethodOutcome, member
 from sdcensus.methods.threshold import ThresholdZeros
 from sdcensus.model.cube.cube import Accumulators, Origin

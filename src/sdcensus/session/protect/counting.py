@@ -27,6 +27,11 @@ def counting(
     """
 
     def counted(spec: TableSpec) -> AnyCube:
-        return census.tabulate(spec, replicates=needs_replicates(method, spec), engine=engine)
+        return census.tabulate(
+            spec,
+            contributions=method.first.needs_contributions if spec.measure.is_sum else None,
+            replicates=needs_replicates(method, spec),
+            engine=engine,
+        )
 
     return counted
