@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from sdcensus.engine.owned import with_contributions
 from sdcensus.engine.records import (
     HOUSEHOLD_COLUMN,
     KEY_COLUMN,
+    OWNER_COLUMN,
     QuerySource,
     Register,
     added_up,
     register_universe,
 )
-from sdcensus.engine.requests import Needs, Tabulate
+from sdcensus.engine.requests import SUM_TOO_LARGE, Needs, Tabulate
 from sdcensus.engine.sql import (
     CELL,
     FIRST,
@@ -30,7 +33,8 @@ from sdcensus.engine.sql import (
 )
 from sdcensus.engine.sql_contributions import CONTRIBUTION, TOTAL, SummedAmounts
 from sdcensus.engine.sql_replicates import ReplicateSums, column_of
-from sdcensus.errors import StoreError
+from sdcensus.errors import EngineError, StoreError
+from sdcensus.model.cube.contributions import ABSOLUTE
 from sdcensus.model.cube.cube import (
     COUNT,
     FIRST_HOUSEHOLD,
@@ -100,6 +104,7 @@ def summed_amounts(source: QuerySource, request: Tabulate, needs: Needs) -> Summ
         weight_unit=1 if weight is None else 10**weight.decimals,
         waiver=None if needs.waiver is None else source.leaves[needs.waiver[0].name],
         waiving=() if needs.waiver is None else needs.waiver[1],
+        owner=OWNER_COLUMN if needs.owner else None,
         needs=request.contributions,
     )
 
@@ -141,6 +146,8 @@ def parquet_source(
     ]
     if needs.households:
         wanted.append(f"{name(census.household(of))} AS {name(HOUSEHOLD_COLUMN)}")
+    if needs.owner and needs.amount is not None:
+        wanted.append(f"{name(census.owner(of, needs.amount))} AS {name(OWNER_COLUMN)}")
     return QuerySource(
         relation=f"(SELECT {', '.join(wanted)} FROM {relation})", leaves=leaves, values=values
     )
@@ -190,6 +197,22 @@ def cube_of(
         sums |= amounts.answered(lambda name: column(name, np.int64))
     if plan.replicates is not None:
         sums |= {name: column(column_of(name), np.int64) for name in replicate_names()}
-    return assemble(
-        request.spec, origin, column(CELL, np.uint64), sums, largest_dense=largest_dense
-    )
+    check_sums(sums)
+    numbers = column(CELL, np.uint64)
+    cube = assemble(request.spec, origin, numbers, sums, largest_dense=largest_dense)
+    if amounts is None or amounts.owner is None or amounts.needs is None:
+        return cube
+    entries = amounts.owned(numbers, lambda name: np.asarray(rows.column(name).to_numpy()))
+    return with_contributions(cube, entries, amounts.needs)
+
+
+def check_sums(sums: Mapping[str, Integers]) -> None:
+    """Refuse sums of cells that would leave 64 bits where cells are added up to margins.
+
+    Raises:
+        EngineError: They would, or might.
+    """
+    for name, array in sums.items():
+        added = name in (WEIGHT, ABSOLUTE) or name.startswith(SUM_OF)
+        if added and float(np.abs(array.astype(np.float64)).sum()) >= 2.0**62:
+            raise EngineError(SUM_TOO_LARGE)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from sdcensus.engine.memory_amounts import PACKED_CONTRIBUTORS, Amounts
 from sdcensus.engine.memory_replicates import FurtherSums
+from sdcensus.engine.owned import refuse_sparse_margins, with_contributions
 from sdcensus.engine.requests import SUM_TOO_LARGE, Can, Needs, Tabulate, check_ability, needs_of
 from sdcensus.errors import EngineError
 from sdcensus.kernels.cells.ranked import merge_lists
@@ -117,11 +118,38 @@ class MemoryEngine:
         amounts = Amounts.build(self._store, request, needs, packed=packed)
         if amounts is not None:
             self._check_contributions(spec.of, amounts)
-        sums = FurtherSums.build(self._store, request, needs, amounts)
+        if amounts is None or amounts.owner is None or amounts.needs is None:
+            sums = FurtherSums.build(self._store, request, needs, amounts)
+            return self._counted(spec, sources, sums, sparse=sparse)
+        if sparse:
+            refuse_sparse_margins(spec)
+        # What belongs together is known only when all records were seen.
+        without = FurtherSums.build(self._store, request, needs, replace(amounts, needs=None))
+        cube = self._counted(spec, sources, without, sparse=sparse)
+        work, outside = self._numbered(spec), spec.base_cells
+        blocks = work.blocks((0, self._store.rows(spec.of)), np.uint64, outside)
+        return with_contributions(cube, amounts.owned(blocks, outside), amounts.needs)
+
+    def _counted(
+        self,
+        spec: TableSpec,
+        sources: Mapping[str, Column | None],
+        sums: FurtherSums,
+        *,
+        sparse: bool,
+    ) -> AnyCube:
         if sparse:
             return self._sparse(spec, sources, sums)
         with ThreadPoolExecutor(self._threads) as threads:
             return self._dense(spec, sources, sums, threads)
+
+    def _numbered(self, spec: TableSpec) -> _Work:
+        """Cells by their numbers over the base groups of the axes."""
+        offsets = [
+            axis.base.astype(np.uint64) * np.uint64(weight)
+            for axis, weight in zip(spec.axes, mixed_radix(spec.base_shape), strict=True)
+        ]
+        return _Work(self._store, spec, offsets)
 
     def _sources(self, request: Tabulate, needs: Needs) -> dict[str, Column | None]:
         """The column behind each accumulator; the count needs none."""
@@ -253,12 +281,7 @@ class MemoryEngine:
     ) -> SparseCube:
         """Sort the cells of a few million rows at a time, then combine what they have in common."""
         space = self._store.origin.key_space
-        weights = mixed_radix(spec.base_shape)
-        offsets = [
-            axis.base.astype(np.uint64) * np.uint64(weight)
-            for axis, weight in zip(spec.axes, weights, strict=True)
-        ]
-        work = _Work(self._store, spec, offsets)
+        work = self._numbered(spec)
         outside = spec.base_cells
         parts: list[tuple[npt.NDArray[np.uint64], dict[str, Integers]]] = []
         rows = self._store.rows(spec.of)

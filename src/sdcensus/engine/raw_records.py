@@ -23,7 +23,7 @@ from sdcensus.engine.raw_query import (
 )
 from sdcensus.engine.records import QuerySource, register_universe, registering
 from sdcensus.engine.requests import Needs, Tabulate
-from sdcensus.errors import EngineError, SdcensusError, SecretError, SpecError
+from sdcensus.errors import EngineError, InputError, SdcensusError, SecretError, SpecError
 from sdcensus.kernels.keys.decimal_keys import keys_from_decimals
 from sdcensus.kernels.keys.record_keys import record_digests, record_keys
 from sdcensus.model.confidential import Confidential
@@ -112,12 +112,14 @@ class FileRecords(Confidential):
         also = () if reference is None else reference.variables
         named = {variable.name: variable for variable in (*needs.codes, *needs.values, *also)}
         variables = tuple(named.values())
+        refuse_scaled(variables)
         self._check_secret(of, reference)
         self._register_functions(connection)
         self._encode(connection, variables)
         kinds = self._kinds(request, variables, reference)
         self._check_identity(kinds)
-        differing = self._check(connection, of, kinds, variables, reference)
+        owner = needs.amount if needs.owner else None
+        differing = self._check(connection, of, kinds, variables, reference, owner)
         frames = Frames(schema, self._files, differing=differing, reference=reference)
         query = frames.records(
             of,
@@ -125,6 +127,7 @@ class FileRecords(Confidential):
             values=needs.values,
             key=True,
             household=request.households,
+            owner=owner,
         )
         return QuerySource(
             relation=f"({query})",
@@ -249,6 +252,7 @@ class FileRecords(Confidential):
         kinds: list[Entity],
         variables: Sequence[Variable],
         reference: FrameReference | None,
+        owner: Variable | None,
     ) -> set[Entity]:
         """Refuse files that do not fit; the kinds whose rows do not agree about their units."""
         schema = self._schema
@@ -291,6 +295,8 @@ class FileRecords(Confidential):
             existing = schema.keys.column_of(kind)
             if existing is not None and (kind is of or reference is not None):
                 once(("key", kind), partial(checks.keys, kind, existing))
+        if owner is not None:
+            once(("owner", owner.name), partial(checks.owners, of, owner))
         if reference is not None:
             text = schema.keys.reference_person
             once(("reference",), partial(checks.reference_persons, reference, text))
@@ -323,6 +329,17 @@ class FileRecords(Confidential):
             type=PythonUDFType.ARROW,
             null_handling=FunctionNullHandling.SPECIAL,
         )
+
+
+def refuse_scaled(variables: Sequence[Variable]) -> None:
+    """Refuse amounts of files with different units: values are looked up, whatever their file."""
+    for variable in variables:
+        scales = () if variable.source is None else variable.source.scales
+        if any(scale != 1 for _, scale in scales):
+            raise InputError(
+                f"{variable.name!r} is in other units in some files, which cannot be read without"
+                " loading. Load the census: sdcensus load SCHEMA --out STORE"
+            )
 
 
 def _key_maker(

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar, Protocol
 
+import numpy as np
+
 from sdcensus.errors import EngineError, SpecError
 from sdcensus.model.cube.contributions import ContributionNeeds
 from sdcensus.model.cube.cube import Origin
@@ -14,7 +16,9 @@ from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity, Variable
 from sdcensus.model.spec.measures import check_amount
+from sdcensus.model.spec.record_sets import leaves_in
 from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.model.spec.universe import universe_of
 
 #: What every engine says where a sum would leave 64 bits.
 SUM_TOO_LARGE = (
@@ -113,6 +117,7 @@ class Needs:
         amount: The variable that a table of sums adds up.
         waiver: Where contributors agreed to be shown: a variable and its leaves that say so.
         households: Whether the household of each record is needed.
+        owner: Whether amounts belong to owners, and contributions are asked for.
     """
 
     codes: tuple[Variable, ...]
@@ -121,6 +126,7 @@ class Needs:
     amount: Variable | None = None
     waiver: tuple[Variable, tuple[int, ...]] | None = None
     households: bool = False
+    owner: bool = False
 
     @property
     def values(self) -> tuple[Variable, ...]:
@@ -184,7 +190,28 @@ def needs_of(request: Tabulate, schema: Schema) -> Needs:
         check_replicated(spec)
     drawn_together = request.replicates and Entity.HOUSEHOLD in lineage
     households = request.households or drawn_together
-    return Needs(tuple(codes.values()), weight, sums, amount, households=households)
+    if amount is None or request.contributions is None:
+        return Needs(tuple(codes.values()), weight, sums, amount, households=households)
+    waiver = _waiver(amount, schema)
+    if waiver is not None:
+        codes.setdefault(waiver[0].name, waiver[0])
+    return Needs(
+        tuple(codes.values()), weight, sums, amount, waiver, households, owner=amount.owner
+    )
+
+
+def _waiver(amount: Variable, schema: Schema) -> tuple[Variable, tuple[int, ...]] | None:
+    """The variable that says which contributors agreed to be shown, and its leaves that do."""
+    if not amount.waiver:
+        return None
+    universe = universe_of(amount.waiver, schema)
+    if not universe.variables:
+        raise SpecError(
+            f"The waiver of {amount.name!r} is a condition about codes of one variable, some but"
+            " not all of them."
+        )
+    variable = schema.variable(universe.variables[0].name)
+    return variable, tuple(np.flatnonzero(leaves_in(universe, variable)).tolist())
 
 
 def _same_leaves(own: Variable, asked: Variable, of: Entity) -> bool:

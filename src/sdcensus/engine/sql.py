@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from sdcensus.engine.sql_contributions import SummedAmounts
+from sdcensus.engine.sql_contributions import OWNER, SummedAmounts
 from sdcensus.engine.sql_dialect import DUCKDB as DUCKDB, SPARK as SPARK, Dialect as Dialect
 from sdcensus.engine.sql_replicates import ReplicateSums
 from sdcensus.model.schema.schema import Combine, KeySpace
@@ -96,7 +96,11 @@ def finest_query(plan: Finest, dialect: Dialect) -> str:
     )
     if ranks:
         cells = f"(SELECT *, {', '.join(ranks)}\nFROM {cells}) AS {name('ranked')}"
-    return f"SELECT {', '.join(outer)}\nFROM {cells}\nGROUP BY {name(CELL)}"
+    grouped = [name(CELL)]
+    if plan.amounts is not None and plan.amounts.owner is not None:
+        grouped.append(name(OWNER))
+        outer.append(name(OWNER))
+    return f"SELECT {', '.join(outer)}\nFROM {cells}\nGROUP BY {', '.join(grouped)}"
 
 
 def from_records(

@@ -18,6 +18,7 @@ from sdcensus.ingest.column_hints import column_hints
 from sdcensus.ingest.coordinates import UNKNOWN_SQUARE, coordinates, grid_positions
 from sdcensus.ingest.encode import ColumnEncoder, Encoded
 from sdcensus.ingest.id_parts import IdParts, content_digests, part_after
+from sdcensus.ingest.owners import OwnerReader, scale_of
 from sdcensus.ingest.readers import Reader, open_reader
 from sdcensus.kernels.keys.decimal_keys import parse_decimal_keys
 from sdcensus.model.progress import Progress
@@ -28,6 +29,7 @@ from sdcensus.model.schema.remedies import (
     coordinate_adviser,
     extent_adviser,
     link_adviser,
+    owner_adviser,
     value_adviser,
 )
 from sdcensus.model.schema.schema import CensusFile, KeyColumn, KeyScope, Schema
@@ -38,6 +40,7 @@ from sdcensus.store.manifest import (
     KEY_COLUMN,
     imputed_column,
     link_column,
+    owner_column,
     value_column,
 )
 
@@ -122,7 +125,7 @@ def _read_file(
 ) -> None:
     for path in file.source.paths:
         reader = open_reader(replace(file.source, paths=(path,)))
-        tasks = _Tasks(schema, file, reader, parts, secret, log).all()
+        tasks = _Tasks(schema, file, path, reader, parts, secret, log).all()
         columns = list(dict.fromkeys(column for task in tasks for column in task.columns))
         _check_columns(schema, file, path, reader, columns)
         progress(f"reading {reader.name}", 0.0)
@@ -185,12 +188,13 @@ class _Tasks:
         self,
         schema: Schema,
         file: CensusFile,
+        path: Path,
         reader: Reader,
         parts: ColumnParts,
         secret: bytes,
         log: ProblemLog,
     ) -> None:
-        self._schema, self._file, self._parts = schema, file, parts
+        self._schema, self._file, self._parts, self._path = schema, file, parts, path
         self._secret, self._log, self._name = secret, log, reader.name
         self._widths = {
             variable.source.column: variable.source.width
@@ -320,9 +324,15 @@ class _Tasks:
                 yield self._variable_task(variable, source.column)
                 if source.imputed is not None:
                     yield self._imputed_task(variable, source.imputed)
+                if source.owner is not None:
+                    yield self._owner_task(variable, source.owner)
 
     def _variable_task(self, variable: Variable, column: str) -> _Task:
-        encoder = ColumnEncoder(variable, decimal_mark=self._file.source.decimal)
+        encoder = ColumnEncoder(
+            variable,
+            decimal_mark=self._file.source.decimal,
+            scale=scale_of(variable, self._file.source, self._path),
+        )
         label = self._label(variable, column)
         as_codes = variable.is_axis
         as_values = variable.continuous or variable.role is Role.WEIGHT
@@ -338,6 +348,17 @@ class _Tasks:
                 if not as_codes or encoded.trouble is None:
                     self._report(variable, numbers, rows, file, label)
                 self._parts.append(value_column(variable.name), numbers.values)
+
+        return _Task((column,), run)
+
+    def _owner_task(self, variable: Variable, column: str) -> _Task:
+        owners = OwnerReader(variable, column, self._widths, self._name, self._secret)
+
+        def run(batch: pa.RecordBatch, rows: npt.NDArray[np.int64], file: str) -> None:
+            digests, empty = owners.digests(batch)
+            adviser = owner_adviser(variable)
+            self._log.add(ProblemKind.EMPTY_OWNER, file, column, rows[empty], adviser=adviser)
+            self._parts.append(owner_column(variable.name), digests)
 
         return _Task((column,), run)
 

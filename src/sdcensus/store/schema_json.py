@@ -197,6 +197,8 @@ def _variable_to_json(variable: Variable, grids: tuple[GridSpec, ...]) -> Json:
         "counts": variable.counts.value if variable.counts else None,
         "counts_open": list(variable.counts_open) or None,
         "codes_from_records": variable.codes_from_records or None,
+        "owner": variable.owner or None,
+        "waiver": variable.waiver or None,
         "leaf_level": variable.leaf_level if variable.leaf_level != variable.name else None,
         "level_labels": [[name, _text_to_json(text)] for name, text in variable.level_labels]
         or None,
@@ -391,6 +393,8 @@ def _variable(value: Any, grids: tuple[GridSpec, ...]) -> Variable:
         counts=optional(entries.get("counts"), _kind_of_unit),
         counts_open=listed(entries.get("counts_open", []), string),
         codes_from_records=checked(entries.get("codes_from_records", False), bool),
+        owner=checked(entries.get("owner", False), bool),
+        waiver=string(entries.get("waiver", "")),
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath, PureWindowsPath
 
+from sdcensus.documents.schema.amounts import OF_AMOUNTS, check_amount_settings, read_scales
 from sdcensus.documents.schema.codes import CodeListOfDocument, CodeListReader, name_problem
 from sdcensus.documents.schema.grids import grid_of
 from sdcensus.documents.schema.sections import VariableSection, read_section
@@ -161,6 +162,9 @@ class _Builder:
         level_labels = () if codes is None else self._level_labels(codes)
         texts = [self._text(one) for one in ("label", "description", "topic")]
         self._check_map()
+        if self._is_number and section.role is not Role.WEIGHT:
+            check_amount_settings(self.name, section, self.mistakes)
+        scales = read_scales(self.name, section, self.mistakes)
         if len(self.mistakes.found) > before or file is None or entity is None or codes is None:
             return None
         return Variable(
@@ -181,12 +185,17 @@ class _Builder:
             imputed=section.imputed is not None,
             counts=section.counts,
             counts_open=tuple(section.counts_open),
+            owner=section.owner is not None,
+            waiver=section.waiver,
             source=VariableSource(
                 file=file,
                 column=section.column or self.name,
                 empty=section.empty,
                 imputed=section.imputed,
                 width=section.width,
+                owner=section.owner,
+                owner_empty=section.owner_empty,
+                scales=scales,
             ),
         )
 
@@ -228,6 +237,8 @@ class _Builder:
                     " continuous = true for amounts, or a role that needs none"
                     f" ({', '.join(sorted(NEVER_STORED))}, weight).",
                 )
+        if not self._is_number or role is Role.WEIGHT:
+            self._refuse(OF_AMOUNTS, "only amounts have it (continuous = true).")
         if self._is_number and role is Role.GEOGRAPHY:
             self._add(("role",), "a geography has codes; it cannot be continuous.")
         if self._is_number or role is Role.DIRECT_IDENTIFIER:

@@ -18,11 +18,11 @@ from sdcensus.errors import Refused, SpecError
 from sdcensus.kernels.cells.replicates import errors_above
 from sdcensus.kernels.perturbation.rounding import nearest_multiples
 from sdcensus.methods.listed_cells import ListedCells
-from sdcensus.model.exact_shares import in_billionths
 from sdcensus.methods.method import CellMethod, Int64, Mask, MethodKind, MethodOutcome, member
 from sdcensus.methods.threshold import ThresholdZeros
 from sdcensus.model.cube.cube import Accumulators, Origin
 from sdcensus.model.cube.sparse_cube import AnyCube
+from sdcensus.model.exact_shares import in_billionths
 from sdcensus.model.method.parameter import Parameter, ValueKind
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.protected import Audit

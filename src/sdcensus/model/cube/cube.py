@@ -289,6 +289,7 @@ class Cube(Confidential):
         Axes are written as in plans; each level must be one that this table shows or a coarser
         one. Axes that are not named are summed over.
         """
+        refuse_owned(self.spec, self.values)
         axes = rolled_axes(self.spec, by)
         wanted = {axis.variable.name: axis for axis in axes}
         kept = [axis.variable.name for axis in self.spec.axes if axis.variable.name in wanted]
@@ -321,6 +322,22 @@ class Cube(Confidential):
                 int(self.count[at]),
                 int(self.key[at]),
             )
+
+
+def refuse_owned(spec: TableSpec, values: Accumulators) -> None:
+    """Refuse to make coarser cells from finer ones where amounts belong to owners.
+
+    An owner with amounts in two cells is one contributor to both together.
+
+    Raises:
+        SpecError: The contributions to the table are those of owners.
+    """
+    if spec.amount is not None and spec.amount.owner and values.contributions is not None:
+        raise SpecError(
+            f"{spec.title}: the amounts of {spec.amount.name!r} belong to owners, who may have some"
+            " in several cells: a coarser table is tabulated from the records, not made from this"
+            " one."
+        )
 
 
 def rolled_axes(spec: TableSpec, by: Sequence[str]) -> tuple[Axis, ...]:
