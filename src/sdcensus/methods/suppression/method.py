@@ -96,7 +96,6 @@ class Suppression(LinkedMethod):
     Attributes:
         minimum: The smallest count that may be shown; of sums the smallest number of contributors.
         dominance, percent_rule, pq_rule: Rules about the largest contributions, for sums.
-        ignore_waivers: Whether contributors who agreed to be shown are protected like the others.
         zeros: What becomes of empty cells.
         group: Groups of which all but so many are in one cell are protected as well; not if
             ``None``.
@@ -128,7 +127,6 @@ class Suppression(LinkedMethod):
     dominance: str | tuple[int, float | Fraction] | None = None
     percent_rule: float | Fraction | None = None
     pq_rule: str | tuple[float | Fraction, float | Fraction] | None = None
-    ignore_waivers: bool = False
     zeros: Zeros | str = Zeros.SHOW
     group: int | None = None
     group_axes: tuple[str, ...] = ()
@@ -214,9 +212,7 @@ class Suppression(LinkedMethod):
 
     def contribution_rules(self) -> PrimaryRules | None:
         """The rules about the largest contributions, if there are any."""
-        return contribution_rules(
-            self.dominance, self.percent_rule, self.pq_rule, ignore_waivers=self.ignore_waivers
-        )
+        return contribution_rules(self.dominance, self.percent_rule, self.pq_rule)
 
     def check(self, cube: AnyCube) -> None:
         """Refuse a cube that it cannot protect, and rules that say nothing of it."""
@@ -286,8 +282,7 @@ class Suppression(LinkedMethod):
         zeros = self.zeros is Zeros.PROTECT
         rules = {"small counts": fewer_than(self.minimum, zeros=zeros)}
         if sums:
-            waivers = not self.ignore_waivers
-            few = few_contributors(self.minimum, zeros=zeros, waivers=waivers)
+            few = few_contributors(self.minimum, zeros=zeros)
             rules = {"few contributors": few, **named_contributions(self.contribution_rules())}
         if self.group is not None:
             rules["whole groups"] = group_disclosure(self.group, self.group_axes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -38,6 +38,12 @@ class Room(Confidential):
             return cls(width, values, values, np.full(values.shape, width, dtype=np.int64))
         far = np.maximum(reach.lower + reach.upper, reach.width)
         return cls(reach.width, values - reach.lower, values + reach.upper, far)
+
+    def upwards(self, problem: SuppressionProblem) -> Room:
+        """The same without what is asked downwards: who is inside knows a part that is there."""
+        return replace(
+            self, low=problem.values, needed=np.maximum(self.high - problem.values, self.width)
+        )
 
     def __repr__(self) -> str:
         return "<Room: confidential>"

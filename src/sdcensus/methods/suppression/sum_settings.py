@@ -28,11 +28,6 @@ CONTRIBUTION_PARAMETERS = (
         "Of sums: the p and q of the pq rule, such as 10, 80. The same by p / q: contributions are"
         " known to within q % beforehand.",
     ),
-    Parameter(
-        "ignore_waivers",
-        ValueKind.YES,
-        "Of sums: contributors who agreed to be shown are protected like the others.",
-    ),
 )
 
 #: What the office calls a rule, in reasons and remarks.
@@ -44,18 +39,12 @@ CALLED = {
 
 
 def contribution_rules(
-    dominance: object,
-    percent: float | Fraction | None,
-    pq: object,
-    *,
-    ignore_waivers: bool = False,
+    dominance: object, percent: float | Fraction | None, pq: object
 ) -> PrimaryRules | None:
     """The rules that ask who contributes how much; ``None`` where there are none."""
     if dominance is None and percent is None and pq is None:
         return None
-    return PrimaryRules.written(
-        dominance=dominance, percent=percent, pq=pq, waivers=not ignore_waivers
-    )
+    return PrimaryRules.written(dominance=dominance, percent=percent, pq=pq)
 
 
 def described(rules: PrimaryRules | None) -> dict[str, object]:
@@ -66,5 +55,4 @@ def described(rules: PrimaryRules | None) -> dict[str, object]:
         name.value: [share.numerator, share.denominator] for name, share in rules.shares.items()
     }
     plain["largest"] = None if rules.dominance is None else rules.dominance[0]
-    plain["waivers"] = rules.waivers
     return {"contributions": plain}

@@ -99,12 +99,12 @@ def costs_of(linked: LinkedCubes) -> Int64:
     return size // max(-(-int(size.max(initial=0)) // _MILLION), 1)
 
 
-def few_contributors(fewest: int, *, zeros: bool, waivers: bool = True) -> Rule:
+def few_contributors(fewest: int, *, zeros: bool) -> Rule:
     """Cells of sums to which fewer contribute; with those to which nobody does, if asked."""
 
     def rule(cube: Cube) -> Mask:
         known, decimals = _contributions(cube)
-        few = PrimaryRules(fewest=fewest, waivers=waivers).masks(known, decimals)[PrimaryRule.FEW]
+        few = PrimaryRules(fewest=fewest).masks(known, decimals)[PrimaryRule.FEW]
         return few | (known.contributors == 0) if zeros else few
 
     return rule

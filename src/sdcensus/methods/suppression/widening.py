@@ -110,6 +110,7 @@ def widened(
             others = problem.primary & (insiders.group != insiders.group[cell])
             # That nobody else is in it is what somebody alone in a cell knows.
             wanted = Room.of(problem, 1)
+            wanted = wanted if problem.reach is None else wanted.upwards(problem)
             now = audit.with_room(now, others & (problem.counts > 0), wanted, progress, known=cell)
         said += " So was what those know who are alone in one."
     more = int(now.sum()) - int(closed.sum())
