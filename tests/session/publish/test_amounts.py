@@ -172,4 +172,19 @@ def test_groups_that_counts_do_not_break_down_are_not_broken_down_by_sums(
         assert row["value"] in ("", value)
 
 
+def test_the_office_is_told_how_far_noise_moves_percentiles_and_readers_are_not(
+    hamlet: Hamlet, tmp_path: Path
+) -> None:
+    folder = run(hamlet, PLAN, tmp_path)
+    (remarks,) = tmp_path.rglob("remarks.txt")
+    assert not remarks.is_relative_to(folder)
+    told = remarks.read_text(encoding="utf-8").splitlines()
+    assert [line.split(":")[0] for line in told] == ["quartiles"] * len(told)
+    assert "standard deviation of the noise moves the percentile 25 by" in told[0]
+    numbers = [int(word.replace(",", "")) for word in told[0].split() if word[0].isdigit()][1:]
+    assert 0 < numbers[0] <= numbers[1] < 1_000
+    for file in folder.iterdir():
+        assert b"standard deviation" not in file.read_bytes()
+
+
 COUNTS = 'rows = ["ed"]\ncolumns = ["sex"]'
