@@ -187,4 +187,13 @@ def test_the_office_is_told_how_far_noise_moves_percentiles_and_readers_are_not(
         assert b"standard deviation" not in file.read_bytes()
 
 
+def test_the_plan_of_the_page_is_published(hamlet: Hamlet, tmp_path: Path) -> None:
+    page = Path(__file__).parents[3] / "docs" / "guide" / "amounts.md"
+    text = page.read_text(encoding="utf-8").split("```toml\n")[1].split("```")[0]
+    folder = run(hamlet, text, tmp_path)
+    names = ("mean-income", "income-quartiles", "low-incomes", "income-per-head", "pay-gap")
+    for name in names:
+        assert any(row["value"] for row in rows(folder, name))
+
+
 COUNTS = 'rows = ["ed"]\ncolumns = ["sex"]'
