@@ -12,6 +12,7 @@ from benchmarks import (
     audit,
     controlled_rounding,
     country,
+    figures,
     grid_map,
     groups,
     holes,
@@ -94,6 +95,10 @@ def sections(folder: Path, *, small: bool) -> dict[str, Section]:
         "tabulate": (
             f"Tabulating {millions}: 420 areas × 2 × 101 × 6 × 5",
             lambda: tabulate.measure(folder, sizes[-1]),
+        ),
+        "figures": (
+            f"Figures of an amount by area, {millions}",
+            lambda: figures.measure(sizes[-1]),
         ),
         "pram": (
             f"PRAM of three variables, {millions}",
@@ -194,9 +199,9 @@ def render(made: list[tuple[str, list[Line]]], *, command: str) -> str:
 def replaced(text: str, made: list[tuple[str, list[Line]]], *, command: str) -> str:
     """Older results with these sections anew, each saying when it was measured."""
     parts = text.split("\n## ")
-    for title, figures in made:
+    for title, lines in made:
         parts = [part for part in parts if not part.startswith(title)]
-        new = section(title, figures, note=measured(command))
+        new = section(title, lines, note=measured(command))
         parts.append(new.removeprefix("\n## ").rstrip("\n"))
     return "\n## ".join(part.rstrip("\n") + "\n" for part in parts)
 

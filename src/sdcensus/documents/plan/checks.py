@@ -173,7 +173,16 @@ class AgainstSchema:
             )
             return False
         try:
-            check_amount(self.schema.variable(written["amount"]), one.of, self.schema)
+            variable = self.schema.variable(written["amount"])
+        except SpecError as error:
+            self.mistakes.add(path, str(error))
+            return False
+        return self._amount(variable, one.of, path)
+
+    def _amount(self, variable: Variable, of: Entity, path: KeyPath) -> bool:
+        """Whether a variable is an amount of such units."""
+        try:
+            check_amount(variable, of, self.schema)
         except SpecError as error:
             self.mistakes.add(path, str(error))
             return False
@@ -240,6 +249,8 @@ class AgainstSchema:
             parse_axis(by, self.schema.variable).variable.name for by in one.by
         }:
             self.mistakes.add(path, f"{axis.variable.name!r} stands in 'by' already.")
+        elif one.kind == "difference" or (one.kind == "mean" and axis.variable.continuous):
+            self._amount(axis.variable, one.of, path)
         elif self._fits(path, one.of, (one.variable,), one.universe) and kind.numeric:
             plain = [
                 code.code

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sdcensus.errors import SpecError
 from sdcensus.methods.notes import weighted_notes
@@ -30,6 +30,7 @@ from sdcensus.session.figures import words
 from sdcensus.session.figures.computation import (
     Computed,
     CountAxis,
+    OfNumbers,
     Quotient,
     computed,
     notes_of,
@@ -52,6 +53,7 @@ class FiguresProduct:
         compute: From counts to figures.
         notes: What readers should know.
         rows: How many of the axes stand in rows.
+        of_numbers: What is computed, where it is a percentile of an amount.
     """
 
     name: str
@@ -64,6 +66,7 @@ class FiguresProduct:
     rows: int | None = None
     own: bool = True
     needs_populated: bool = False
+    of_numbers: OfNumbers | None = None
 
     @property
     def cells(self) -> int:
@@ -204,9 +207,12 @@ class Asked:
             return computed(figure, counts[0], axes)
 
         shown = [axis for axis in spec.axes if axis.variable.name not in figure.consumed]
-        return self.named(
+        product = self.named(
             (spec,), compute, shown, figure.words, figure.unit, notes_of(figure, axes), last
         )
+        if not isinstance(figure, OfNumbers) or figure.fewest is None:
+            return product
+        return replace(product, of_numbers=figure)
 
     def named(
         self,

@@ -26,6 +26,8 @@ from sdcensus.model.spec.headings import table_heading
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import Text
 from sdcensus.session.census.maps import outlines_in
+from sdcensus.session.figures.asked import FiguresProduct
+from sdcensus.session.figures.noise_remarks import percentile_remarks
 from sdcensus.session.guard.guard import Guard
 from sdcensus.session.policy import Outcome, show
 from sdcensus.session.policy.code_rules import positions_of
@@ -150,8 +152,11 @@ class Maker:
                 name, shown, protected.provenance, imported=taken_over, together=together
             )
             office: Office = {"changes": changes.to_json()}
-            if protected.audit.remarks:
-                office["remarks"] = list(protected.audit.remarks)
+            remarks = list(protected.audit.remarks)
+            if isinstance(product, FiguresProduct):
+                remarks += percentile_remarks(product, shown, method)
+            if remarks:
+                office["remarks"] = remarks
             if self._resolved.output.evaluation:
                 axes = product.table.axes if isinstance(product, TableProduct) else None
                 office["evaluation"] = evaluated(
