@@ -74,7 +74,7 @@ def test_groups_add_up_to_the_estimate_and_roll_up() -> None:
     census = island(900)
     fine = census.tabulate("area", "sex", "age", measure="weighted", replicates=True)
     assert len(fine.values.replicates) == REPLICATES
-    assert (np.sum(fine.values.replicates, axis=0) == fine.weight).all()
+    assert (np.sum(fine.values.replicates, axis=0) == fine.values.weight).all()
     spec = census.spec("area@district", "sex", measure="weighted")
     counted = census.tabulate(spec, replicates=True)
     assert same_cubes(fine.rollup("area@district", "sex"), counted)

@@ -11,6 +11,7 @@ from hypothesis import given, strategies as st
 from sdcensus.errors import Refused, SpecError
 from sdcensus.kernels.cells.replicates import REPLICATES
 from sdcensus.methods.samples.sample_rounding import SampleRounding
+from sdcensus.model.cube.contributions import Contributions
 from sdcensus.model.cube.cube import Accumulators, Cube, Origin
 from sdcensus.model.published.table import Mark, Table
 from sdcensus.model.schema.schema import KeySpace
@@ -20,9 +21,14 @@ from sdcensus.model.vocabulary import Measure
 from sdcensus.testing.island import island
 
 ORIGIN = Origin(KeySpace())
-#: No error is too large: what is left is rounding and the number of cases.
-ANY_ERROR = {"moderate_above": 1, "brackets_above": 1, "withheld_above": 1}
 INCOME = Variable(name="income", entity=Entity.PERSON, continuous=True, decimals=2, unit="XCD")
+
+
+def lenient(base: int | None = None, *, minimum_cases: int = 3) -> SampleRounding:
+    """No error is too large: what is left is rounding and the number of cases."""
+    return SampleRounding(
+        base, minimum_cases=minimum_cases, moderate_above=1, brackets_above=1, withheld_above=1
+    )
 
 
 def published(method: SampleRounding, cube: Cube) -> Table:
@@ -59,6 +65,11 @@ def cells(
         value[: len(sums)] = sums
         spec = replace(spec, measure=Measure.WEIGHTED_SUM, amount=INCOME)
         further["sums"] = (("income", value),)
+        further["contributions"] = Contributions(
+            amount=np.zeros((*spec.shape, 0), dtype=np.int64),
+            contributors=np.where(value != 0, count, 0),
+            contributor_key=np.zeros(spec.shape, dtype=np.uint32),
+        )
     replicates = [np.zeros(spec.shape, dtype=np.int64) for _ in range(REPLICATES)]
     for number, group in enumerate(groups or []):
         replicates[number][: len(group)] = group
@@ -77,7 +88,7 @@ def test_bounded_by_half_the_base() -> None:
     cube = island_sample()
     assert cube.weight is not None
     for base in (2, 7, 10, 100):
-        table = published(SampleRounding(base, minimum_cases=1, **ANY_ERROR), cube)
+        table = published(lenient(base, minimum_cases=1), cube)
         shown = table.flags is None or table.flags == 0
         off = np.abs(100 * table.published - cube.weight)[shown]
         assert off.max() <= 50 * base
@@ -88,15 +99,15 @@ def test_bounded_by_half_the_base() -> None:
 def test_half_goes_to_the_even_multiple_and_every_value_is_rounded_once() -> None:
     # 149.99 is 150 as a whole number, and would be 200 if it were rounded again.
     cube = cells([9] * 6, [1500, 2500, 2499, 14999, 15000, 15001])
-    table = published(SampleRounding(10, **ANY_ERROR), cube)
+    table = published(lenient(10), cube)
     assert table.published[:6].tolist() == [20, 20, 20, 150, 150, 150]
-    table = published(SampleRounding(100, **ANY_ERROR), cube)
+    table = published(lenient(100), cube)
     assert table.published[3:6].tolist() == [100, 200, 200]
 
 
 def test_sums_are_rounded_in_their_unit_and_may_be_negative() -> None:
     cube = cells([9] * 4, [9000] * 4, sums=[123_456, -123_456, -50_000, -50_001])
-    table = published(SampleRounding(1000, **ANY_ERROR), cube)
+    table = published(lenient(1000), cube)
     assert table.spec.decimals == 2
     assert table.published[:4].tolist() == [100_000, -100_000, 0, -100_000]
 
@@ -133,15 +144,23 @@ def test_consistent_in_every_table() -> None:
 def test_too_few_cases_have_a_sign_whatever_they_stand_for() -> None:
     cube = cells([1, 2, 3, 4], [100_000, 200_000, 300_000, 400_001])
     for least in (1, 3, 4):
-        table = published(SampleRounding(minimum_cases=least, **ANY_ERROR), cube)
+        table = published(lenient(minimum_cases=least), cube)
         flags = [0] * 10 if table.flags is None else table.flags.tolist()
         assert [bool(flag) for flag in flags[:4]] == [count < least for count in (1, 2, 3, 4)]
+
+
+def test_a_sum_to_which_nobody_adds_is_not_shown_as_zero() -> None:
+    """It would say of everybody who was asked that he has no income."""
+    cube = cells([9, 9], [9000, 9000], sums=[0, 100_000])
+    table = published(lenient(1000), cube)
+    assert table.flags is not None
+    assert table.flags[:3].tolist() == [Mark.UNRELIABLE, Mark.NONE, Mark.NONE]
 
 
 def test_records_that_stand_for_themselves_are_not_shown() -> None:
     """A part of the census in which everybody was asked is protected by no sample."""
     cube = cells([20, 20, 500], [2000, 2900, 500_000])
-    table = published(SampleRounding(**ANY_ERROR), cube)
+    table = published(lenient(), cube)
     assert table.flags is not None
     assert table.flags[:3].tolist() == [Mark.UNRELIABLE, Mark.UNRELIABLE, Mark.NONE]
 
@@ -200,7 +219,7 @@ def test_bad_settings(said: dict[str, float], match: str) -> None:
 
 
 def test_zero_weights_are_not_shown() -> None:
-    table = published(SampleRounding(**ANY_ERROR), cells([9, 200], [0, 200_000]))
+    table = published(lenient(), cells([9, 200], [0, 200_000]))
     assert table.flags is not None
     assert table.flags[0] == Mark.UNRELIABLE
 

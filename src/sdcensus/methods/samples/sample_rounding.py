@@ -20,6 +20,7 @@ from sdcensus.kernels.perturbation.rounding import nearest_multiples
 from sdcensus.methods.listed_cells import ListedCells
 from sdcensus.methods.method import CellMethod, Int64, Mask, MethodKind, MethodOutcome, member
 from sdcensus.methods.threshold import ThresholdZeros
+from sdcensus.model.cube.contributions import ContributionNeeds
 from sdcensus.model.cube.cube import Accumulators, Origin
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.exact_shares import in_billionths
@@ -44,8 +45,8 @@ class SampleRounding(CellMethod):
     Attributes:
         base: What results are multiples of, in the unit of what the table shows. 10 for counts;
             for sums it has to be said.
-        minimum_cases: Estimates that rest on fewer records have a sign in their place. 3: neither
-            of two who were asked can subtract himself.
+        minimum_cases: Estimates that rest on fewer records have a sign in their place; of sums,
+            on fewer that add something. 3: neither of two who were asked can subtract himself.
         zeros: Whether a cell that nobody in the sample belongs to is shown as 0, or has the sign.
         moderate_above, brackets_above, withheld_above: The relative standard errors from which on
             an estimate has the sign B, stands in brackets, or has a sign in its place.
@@ -149,6 +150,11 @@ class SampleRounding(CellMethod):
         """Sampling errors decide what is shown."""
         return True
 
+    @property
+    def needs_contributions(self) -> ContributionNeeds:
+        """How many contribute to a sum; not who, nor how much."""
+        return ContributionNeeds(largest=0, keys=False, waivers=False, spread=False, absolute=False)
+
     def parameters(self) -> Mapping[str, object]:
         """Everything that decides the published numbers."""
         moderate, brackets, withheld = self._limits
@@ -217,9 +223,7 @@ class SampleRounding(CellMethod):
         """The estimates in fixed point."""
         if spec.amount is not None:
             return cells.sum_of(spec.amount.name)
-        if cells.weight is None:
-            raise SpecError(_lacks(spec))
-        return cells.weight
+        return self._weight(cells, spec)
 
     def publish(
         self,
@@ -229,7 +233,7 @@ class SampleRounding(CellMethod):
         listed: ListedCells | None = None,
     ) -> MethodOutcome:
         """Round every estimate on its own, and mark or withhold it by its sampling error."""
-        if cells.weight is None or not cells.replicates:
+        if not cells.replicates:
             raise SpecError(_lacks(spec))
         value, base = self.exact(cells, spec), self.base_of(spec)
         weight_unit = 10**spec.weight_decimals
@@ -237,9 +241,14 @@ class SampleRounding(CellMethod):
         # Counts have no decimals when they are published, sums have theirs.
         published = nearest_multiples(value, base * unit) * (base * 10**spec.decimals)
         moderate, brackets, withheld = errors_above(
-            value, cells.replicates, cells.count, cells.weight, weight_unit, self._limits
+            value,
+            cells.replicates,
+            cells.count,
+            self._weight(cells, spec),
+            weight_unit,
+            self._limits,
         )
-        hidden = (cells.count > 0) & (withheld | self._too_few(cells, weight_unit))
+        hidden = (cells.count > 0) & (withheld | self._too_few(cells, spec))
         if self.zeros is not ThresholdZeros.SHOW:
             hidden |= cells.count == 0
         published[hidden] = 0
@@ -251,12 +260,22 @@ class SampleRounding(CellMethod):
             (self._note(base),),
         )
 
-    def _too_few(self, cells: Accumulators, unit: int) -> Mask:
+    def _too_few(self, cells: Accumulators, spec: TableSpec) -> Mask:
         """Where too few records are behind an estimate, or records that stand for themselves."""
-        assert cells.weight is not None
-        least = SAMPLE_WEIGHT * unit
-        short = cells.weight * least.denominator < cells.count * least.numerator
-        return np.asarray((cells.count < self.minimum_cases) | short, dtype=bool)
+        cases = cells.count
+        if spec.amount is not None:
+            if cells.contributions is None:
+                raise SpecError(_lacks(spec))
+            cases = cells.contributions.contributors
+        weight = self._weight(cells, spec)
+        least = SAMPLE_WEIGHT * 10**spec.weight_decimals
+        short = weight * least.denominator < cells.count * least.numerator
+        return np.asarray((cases < self.minimum_cases) | short, dtype=bool)
+
+    def _weight(self, cells: Accumulators, spec: TableSpec) -> Int64:
+        if cells.weight is None:
+            raise SpecError(_lacks(spec))
+        return cells.weight
 
     def _note(self, base: int) -> Text:
         """What readers are told about the signs."""

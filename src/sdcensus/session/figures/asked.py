@@ -17,6 +17,7 @@ from sdcensus.model.published.delivery import (
     delivered_cells,
 )
 from sdcensus.model.published.figures import DEFAULT_LIMITS, Counted, Figures, Support
+from sdcensus.model.published.table import Mark
 from sdcensus.model.schema.roles import variable_for
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity, Level, Variable
@@ -93,7 +94,9 @@ class FiguresProduct:
 
 
 def _counted(part: PublishedPart) -> Counted:
-    return Counted(part.table.published, part.marks, Support.of_records(part.records))
+    counts = Counted(part.table.published, part.marks, Support.of_records(part.records))
+    beside = part.table.beside
+    return counts if beside is None else counts.bracketed(beside == Mark.LOW_RELIABILITY)
 
 
 class Asked:
