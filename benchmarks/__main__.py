@@ -12,6 +12,7 @@ from benchmarks import (
     audit,
     controlled_rounding,
     country,
+    grids,
     groups,
     holes,
     intervals,
@@ -67,6 +68,10 @@ def sections(folder: Path, *, small: bool) -> dict[str, Section]:
         "groups": (
             f"The smallest group, {sizes[0]:,} persons",
             lambda: groups.measure(sizes[0]),
+        ),
+        "grids": (
+            f"Multilevel grid, {sizes[0]:,} households",
+            lambda: grids.measure(sizes[0]),
         ),
         "demo": ("The demo country", lambda: country.measure(sizes[0])),
         "intervals": (
