@@ -14,6 +14,7 @@ from benchmarks import (
     country,
     figures,
     grid_map,
+    grids,
     groups,
     holes,
     intervals,
@@ -73,6 +74,10 @@ def sections(folder: Path, *, small: bool) -> dict[str, Section]:
         "grid-map": (
             "A grid as a map in the table builder, in Chromium",
             lambda: grid_map.measure(100 if small else 317),
+        ),
+        "grids": (
+            f"Multilevel grid, {sizes[0]:,} households",
+            lambda: grids.measure(sizes[0]),
         ),
         "demo": ("The demo country", lambda: country.measure(sizes[0])),
         "intervals": (

@@ -129,6 +129,15 @@ def protect(
             " file that only you can read. Needs --confidential.",
         ),
     ] = None,
+    squares: Annotated[
+        Path | None,
+        typer.Option(
+            "--squares",
+            metavar="FILE",
+            help="Also write a new .csv file with every square of the grid, its group, the group's"
+            " published value, and whether it is shared with other squares. Needs --out.",
+        ),
+    ] = None,
     registry: Annotated[
         Path | None,
         typer.Option(
@@ -156,7 +165,12 @@ def protect(
 
     output = Output(quiet=quiet)
     files = session.ProtectedFiles(
-        out=out, format=format, audit=audit, confidential=confidential, registry=registry
+        out=out,
+        format=format,
+        audit=audit,
+        confidential=confidential,
+        registry=registry,
+        squares=squares,
     )
     files.check()
     _check_groups(groups, groups_out, minimum_population, format)

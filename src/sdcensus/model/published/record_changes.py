@@ -34,6 +34,7 @@ class RecordChange(StrEnum):
     SAMPLE = "sample"
     SMALL_COUNTS = "small_counts"
     RECORDS = "records"
+    GROUPED = "grouped"
 
 
 _KINDS = {
@@ -52,6 +53,7 @@ _KINDS = {
     "systematic-sample": RecordChange.SAMPLE,
     "small-count-rounding": RecordChange.SMALL_COUNTS,
     "drop-records": RecordChange.RECORDS,
+    "multilevel-grid": RecordChange.GROUPED,
 }
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from sdcensus.errors import OutputError, Refused, SecretError, SpecError
 from sdcensus.formats.write import check_new, table_target, write_table
+from sdcensus.formats.write.squares import square_axis, write_squares
 from sdcensus.methods.method import Method
 from sdcensus.methods.notes import notes_for
 from sdcensus.model.cube.cube import Accumulators, Cube, Origin
@@ -317,6 +318,7 @@ class ProtectedFiles:
         language: The language of labels.
         audit: The new file of the audit.
         confidential: Must be true for an audit.
+        squares: A new file of the published value of every square of a grid, by its group.
         registry: The folder in which the office records what it publishes; made if it is missing.
             A table that contradicts what was published before is refused.
         outlines: Where areas lie that are no squares, for formats that draw them.
@@ -330,6 +332,7 @@ class ProtectedFiles:
     confidential: bool = False
     registry: Path | None = None
     outlines: OutlinesOf | None = None
+    squares: Path | None = None
 
     def check(self) -> tuple[Path, ...]:
         """Refuse early what could not be written in the end.
@@ -338,6 +341,13 @@ class ProtectedFiles:
             The public files that will be written: the table, and what stands beside it.
         """
         public = () if self.out is None else table_target(self.out, self.format).files
+        if self.squares is not None:
+            check_new(self.squares)
+            if self.out is None:
+                raise SpecError("--squares goes with the published table: --out FILE.")
+            if self.squares.resolve() in [path.resolve() for path in public]:
+                raise OutputError("The published table and its squares need files of their own.")
+            public = (*public, self.squares)
         if not public and self.registry is not None:
             raise SpecError("--registry records what is published: --out FILE.")
         if not public and self.format is not None:
@@ -358,6 +368,8 @@ class ProtectedFiles:
         Raises:
             Unconfirmed: It has more cells than are written without a word.
         """
+        if self.squares is not None:
+            square_axis(spec)
         if self.out is None:
             return
         format = table_target(self.out, self.format).format.name
@@ -405,6 +417,8 @@ class ProtectedFiles:
                     language=self.language,
                     outlines=self.outlines,
                 )
+            if self.squares is not None:
+                write_squares(table, self.squares)
             if registry is not None:
                 registry.add(
                     table,
