@@ -7,7 +7,7 @@ not the sums of their parts, with an example from the table itself. They tell no
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ from sdcensus.model.cube.layout import mixed_radix
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.record_changes import notes_of_records
 from sdcensus.model.published.table import AnyTable, Mark, Table, marks_in
-from sdcensus.model.quantities import number_text
+from sdcensus.model.quantities import fixed_text
 from sdcensus.model.spec.axis import Axis, AxisCode, Block
 from sdcensus.model.spec.headings import axis_heading, joined, pairs_text
 from sdcensus.model.spec.listed_tables import ListedTables
@@ -40,6 +40,7 @@ class Example:
         whole, total: The code of the total and its published value.
         parts: The codes of the parts with their published values.
         place: Where on the other axes, as far as that is not their total.
+        decimals: How many digits of the values stand behind the point.
     """
 
     axis: Axis
@@ -47,6 +48,7 @@ class Example:
     total: int
     parts: tuple[tuple[AxisCode, int], ...]
     place: tuple[tuple[Axis, AxisCode], ...] = ()
+    decimals: int = 0
 
     @property
     def sum(self) -> int:
@@ -135,6 +137,7 @@ def _about_sums(table: AnyTable, claims: Claims) -> list[Text]:
         return [] if claims.additive else [Text.named("notes.not_additive")]
     example = find_example(table)
     if example is not None:
+        example = replace(example, decimals=table.spec.decimals)
         return [Text.of({language: _told(example, language) for language in LANGUAGES})]
     if table.dense is None or table.flags is not None:
         return [] if claims.additive else [Text.named("notes.not_additive")]
@@ -148,13 +151,14 @@ def _told(example: Example, language: str) -> str:
     def label(code: AxisCode) -> str:
         return code.label.show(language) or code.code
 
+    def number(value: int) -> str:
+        return fixed_text(value, example.decimals, language)
+
     if len(example.parts) > MOST_LISTED:
         heading = axis_heading(example.axis, language)
         parts = said["example.counted"].format(count=len(example.parts), axis=heading)
     else:
-        values = [
-            f"{label(code)} ({number_text(value, language)})" for code, value in example.parts
-        ]
+        values = [f"{label(code)} ({number(value)})" for code, value in example.parts]
         parts = said["example.listed"].format(parts=joined(values, language))
     whole = said["example.total"]
     if not example.whole.is_total:
@@ -165,9 +169,9 @@ def _told(example: Example, language: str) -> str:
     return said["example.note"].format(
         place=f" ({place})" if place else "",
         parts=parts,
-        sum=number_text(example.sum, language),
+        sum=number(example.sum),
         whole=whole,
-        total_value=number_text(example.total, language),
+        total_value=number(example.total),
     )
 
 

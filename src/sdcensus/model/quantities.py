@@ -6,6 +6,7 @@ What is not nothing never reads as nothing, and what is not certain never as cer
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 from fractions import Fraction
 
 from sdcensus.errors import SpecError
@@ -117,6 +118,16 @@ def number_text(number: int, language: str | None = None) -> str:
         ('12.345', ['12', '345'])
     """
     return written_as(f"{number:,}", language)
+
+
+def fixed_text(number: int, decimals: int, language: str | None = None) -> str:
+    """A whole number of which some digits stand behind the point, as people read it.
+
+    Examples:
+        >>> fixed_text(1234567, 2), fixed_text(-5, 2), fixed_text(12345, 0)
+        ('12,345.67', '-0.05', '12,345')
+    """
+    return written_as(f"{Decimal(number).scaleb(-decimals):,.{decimals}f}", language)
 
 
 def written_as(figure: str, language: str | None) -> str:

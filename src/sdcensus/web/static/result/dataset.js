@@ -34,6 +34,8 @@
  * @property {string} title
  * @property {string} unit
  * @property {number} decimals
+ * @property {boolean} shares whether percentages of its numbers mean anything
+ * @property {boolean} adds whether its numbers can be put on top of each other
  * @property {string[]} notes
  * @property {string} source
  * @property {string} updated
@@ -82,10 +84,13 @@ export function readDataset(dataset, official = () => null) {
   const parts = Array.isArray(more.parts) ? more.parts : null;
   const weak = new Set(more.weak ?? []);
   const least = more.none_below ?? 1;
+  const asked = String(more.question?.measure ?? "");
   return {
     title: dataset.label ?? "",
     unit: unit.label,
     decimals: unit.decimals,
+    shares: asked === "",
+    adds: asked === "" || asked.startsWith("sum("),
     notes: [dataset.note ?? []].flat(),
     source: dataset.source ?? "",
     updated: dataset.updated ?? "",

@@ -40,6 +40,7 @@ import { placesAt } from "./chart-data.js";
  * @property {Dimension} dimension
  * @property {string} level
  * @property {Record<string, number>} fixed
+ * @property {boolean} adds whether large areas have large numbers
  * @property {boolean} shares whether shares are possible
  * @property {"count" | "share"} measure
  * @property {"quantile" | "equal"} method
@@ -69,7 +70,7 @@ export function mapOf(model, view, choice) {
     );
   const totals = Object.fromEntries(others.map((one) => [one.id, one.total]));
   const part = others.some((one) => fixed[one.id] !== one.total);
-  const shares = part && others.every((one) => one.total >= 0);
+  const shares = model.shares && part && others.every((one) => one.total >= 0);
   const measure = shares && choice.measure !== "count" ? "share" : "count";
   const places = placesAt(dimension, level);
   const areas = places.map((place) => {
@@ -86,7 +87,7 @@ export function mapOf(model, view, choice) {
     if (one.shown.value !== null) one.class = classOf(one.shown.value, classes, step);
   }
   return {
-    dimension, level, fixed, shares, measure, method, areas, classes,
+    dimension, level, fixed, adds: model.adds, shares, measure, method, areas, classes,
     placeOf: codesOf(model, dimension, places),
     several: inSeveral(model, dimension).size,
   };
