@@ -250,10 +250,10 @@ def test_a_mean_is_not_shown_where_its_sum_is_not(census: Census) -> None:
 
 
 def test_a_mean_counts_the_amount_among_its_variables(census: Census) -> None:
-    policy = {"limits": Limits(dimensions=2)}
+    two = Limits(dimensions=2)
     made = TableService(
         census,
-        Policy(name="test", schema=census.schema, amounts=(INCOME,), **policy),
+        Policy(name="test", schema=census.schema, amounts=(INCOME,), limits=two),
         {Entity.PERSON: COUNTS},
         sums={Entity.PERSON: SUMS},
     )

@@ -27,8 +27,7 @@ def census(tmp_path_factory: pytest.TempPathFactory) -> Census:
     ],
 )
 def test_a_program_asks_the_question_of_the_page(census: Census, word: str, measure: str) -> None:
-    text = f"TABLE t AS {word} OF PERSON.INCOME BY PERSON.SEX AREABREAK ed@parish FOR age >= 15"
-    text = text.replace(" AREABREAK ed@parish FOR age >= 15", " FOR age >= 15 AREABREAK ed@parish")
+    text = f"TABLE t AS {word} OF PERSON.INCOME BY PERSON.SEX FOR age >= 15 AREABREAK ed@parish"
     (table,) = compile_program(text, census.schema).tables
     assert table.question == asked(measure, "ed@parish", "sex", where="age >= 15")
     assert table.show.value == measure.partition("(")[0]
