@@ -94,7 +94,9 @@ def test_what_is_not_offered_is_refused_in_the_language_of_the_reader(place: Pla
         assert words in reason["text"]
     answer = place.client.get(link("sum(income)", "married"))
     (reason,) = answer.json()["error"]["reasons"]
-    assert reason["text"] == "Married is not offered together with sum of income."
+    assert reason["text"] == (
+        "Married is not offered together with sum of income, which can be shown by Area and Sex."
+    )
 
 
 @pytest.mark.parametrize(

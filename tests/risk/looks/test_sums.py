@@ -96,6 +96,7 @@ def test_averages_of_drawn_noise_have_the_deviation_that_is_left() -> None:
 
     method = CellKeySums(secret=SECRET)
     deviation = method.least_deviation
+    assert deviation is not None
     assert deviation == pytest.approx(0.1 * math.sqrt(0.7772), rel=1e-3)
     table = design_numeric_table(3, 1.0, 4)
     row = table.rows[0]

@@ -165,8 +165,9 @@ def test_an_amount_is_shown_by_its_own_variables_only(census: Census) -> None:
             for each in made.answer(asked("sum(income)", *by, **parts)).verdict.reasons
         ]
 
-    assert reasons("ed@parish") == ["ed is not offered together with sum(income)."]
-    assert reasons("sex", where="ed == 'E1'")[0] == "ed is not offered together with sum(income)."
+    why = "ed is not offered together with sum(income), which can be shown by sex and age@broad."
+    assert reasons("ed@parish") == [why]
+    assert reasons("sex", where="ed == 'E1'")[0] == why
     assert "at most 1" in reasons("sex", "age@broad")[0]
     assert "level broad" in reasons("age@ten_year")[0]
     # A group of codes is put together of the levels that are open for the amount.
@@ -249,10 +250,10 @@ def test_a_mean_is_not_shown_where_its_sum_is_not(census: Census) -> None:
 
 
 def test_a_mean_counts_the_amount_among_its_variables(census: Census) -> None:
-    policy = {"limits": Limits(dimensions=2)}
+    two = Limits(dimensions=2)
     made = TableService(
         census,
-        Policy(name="test", schema=census.schema, amounts=(INCOME,), **policy),
+        Policy(name="test", schema=census.schema, amounts=(INCOME,), limits=two),
         {Entity.PERSON: COUNTS},
         sums={Entity.PERSON: SUMS},
     )
@@ -322,6 +323,17 @@ def test_a_policy_that_contradicts_itself_about_amounts_is_refused(census: Censu
     assert "'at_least'" in problems(AmountRule(variable="income", at_least=1))
     assert "'noise_left'" in problems(AmountRule(variable="income", noise_left=0))
     assert "nowhere" in problems(AmountRule(variable="income", finest_area=AtLevel("nowhere")))
+
+
+def test_notes_have_the_decimals_and_no_sums_beside_means(census: Census) -> None:
+    made = service(census, INCOME)
+    sums = made.answer(asked("sum(income)", "ed@parish")).table
+    assert sums is not None
+    text = " ".join(note.show("en") for note in sums.notes)
+    assert f"{sums.values[-1] / 100:,.2f}" in text
+    means = made.answer(asked("mean(income)", "ed@parish")).table
+    assert means is not None
+    assert not any("Example" in note.show("en") for note in means.notes)
 
 
 def test_files_have_the_decimals_and_the_unit(census: Census) -> None:

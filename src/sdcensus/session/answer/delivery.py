@@ -51,6 +51,7 @@ def delivered(
     limits: FigureLimits,
     listed: ListedTables | None = None,
     contributors: int = 0,
+    example: bool = True,
 ) -> DeliveredTable:
     """The table of an answer, with everything that its reader must know.
 
@@ -65,11 +66,12 @@ def delivered(
         limits: When figures that rest on its numbers are unreliable.
         listed: The tables for which small counts of the records were rounded.
         contributors: How many contributors are published behind every sum that is shown.
+        example: Whether its notes show values of it: not where other figures are shown instead.
     """
     spec = compiled.spec
     # A condition may need finer levels than those that were asked for: they are not the title.
     asked = spec.with_axes(axis.asked for axis in compiled.axes)
-    notes = _notes(compiled, cells, verdict, claims, provenance, listed)
+    notes = _notes(compiled, cells, verdict, claims, provenance, listed, example)
     if contributors and cells.marks is not None and (cells.marks == Mark.BELOW_THRESHOLD).any():
         notes.append(Text.named("answers.contributors").filled(least=str(contributors)))
     return DeliveredTable(
@@ -108,9 +110,10 @@ def _notes(
     claims: Claims,
     provenance: Provenance,
     listed: ListedTables | None,
+    example: bool,
 ) -> list[Text]:
     lineage = provenance.lineage
-    if compiled.declared:
+    if compiled.declared and example:
         table = Table(compiled.spec, _numbers(cells), _flags(cells))
         marks = cells.marks
         whole = marks is None or not np.isin(marks, _EXPLAINED).any()

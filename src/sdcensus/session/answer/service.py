@@ -410,6 +410,7 @@ class TableService(Confidential):
                 census=CensusFacts.of(self.census.schema.census),
                 limits=reliable,
                 contributors=contributors_needed(policy, compiled.spec, self._rule.smallest),
+                example=part.measure == asked.measure,
             ),
             parts=cells.parts,
             example=worked_example(compiled.axes, cells) if compiled.figure is None else None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 from sdcensus.errors import Refused
@@ -94,7 +95,8 @@ def _remedies(budget: SumBudget, planned: bool) -> list[str]:
             f"stronger noise of sums: a standard deviation of {share_text(budget.needed)} of the"
             f" largest contribution ({how})"
         )
-    remedies.append(
-        f"less noise left, if that is decided: noise_left = {budget.left:.2g} in {place}"
-    )
+    # Rounded down: what is left must not be below what is asked for.
+    left = math.floor(budget.left * 10_000) / 10_000
+    if left > 0:
+        remedies.append(f"less noise left, if that is decided: noise_left = {left:g} in {place}")
     return remedies

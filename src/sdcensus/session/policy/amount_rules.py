@@ -104,8 +104,10 @@ def refused_measure(policy: Policy, figure: FigureOf, of: Entity) -> VerdictReas
 
 def told_of_amount(policy: Policy, figure: FigureOf | None, verdict: Verdict) -> Verdict:
     """A verdict that says so where a variable is offered, but not together with an amount."""
-    if figure is None:
+    rule = None if figure is None else policy.amount_rule(figure.amount)
+    if figure is None or rule is None or rule.by is None:
         return verdict
+    offered = tuple(str(at) for at in rule.by)
     reasons = []
     for reason in verdict.reasons:
         name = str(dict(reason.values).get("variable", ""))
@@ -113,9 +115,10 @@ def told_of_amount(policy: Policy, figure: FigureOf | None, verdict: Verdict) ->
         reasons.append(
             replace(
                 reason,
-                sentence=f"{name} is not offered together with {figure}.",
+                sentence=f"{name} is not offered together with {figure}, which can be shown by"
+                f" {joined(offered)}.",
                 words="variable-not-offered-with-amount",
-                values=(*reason.values, ("measure", str(figure))),
+                values=(*reason.values, ("measure", str(figure)), ("at", offered)),
             )
             if known
             else reason

@@ -170,6 +170,7 @@ function refusal(error) {
   for (const reason of error.reasons ?? []) parts.push(el("p", {}, reason.text));
   const remedies = (error.remedies ?? []).map((/** @type {any} */ one) => {
     const asked = new URLSearchParams({ of: one.question.of });
+    if (one.question.measure) asked.set("measure", one.question.measure);
     for (const axis of one.question.by ?? []) asked.append("by", axis);
     if (one.question.where) asked.set("where", one.question.where);
     for (const name of ["codes", "groups"]) {

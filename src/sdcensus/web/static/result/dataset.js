@@ -34,6 +34,8 @@
  * @property {string} title
  * @property {string} unit
  * @property {number} decimals
+ * @property {boolean} shares whether percentages of its numbers mean anything
+ * @property {boolean} adds whether its numbers can be put on top of each other
  * @property {string[]} notes
  * @property {string} source
  * @property {string} updated
@@ -90,10 +92,13 @@ export function readDataset(dataset, official = () => null) {
   const value = (/** @type {number} */ offset) => values[offset] ?? null;
   const sign = (/** @type {number} */ offset) =>
     typeof status === "string" ? status : (status?.[offset] ?? "");
+  const asked = String(more.question?.measure ?? "");
   return {
     title: dataset.label ?? "",
     unit: unit.label,
     decimals: unit.decimals,
+    shares: asked === "",
+    adds: asked === "" || asked.startsWith("sum("),
     notes: [dataset.note ?? []].flat(),
     source: dataset.source ?? "",
     updated: dataset.updated ?? "",

@@ -42,6 +42,7 @@ import { placesAt } from "./chart-data.js";
  * @property {string} level
  * @property {number[]} places of the areas
  * @property {Record<string, number>} fixed
+ * @property {boolean} adds whether large areas have large numbers
  * @property {boolean} shares whether shares are possible
  * @property {"count" | "share"} measure
  * @property {"quantile" | "equal"} method
@@ -80,7 +81,7 @@ export function mapBase(model, view, choice) {
     others.reduce((sum, one) => sum + places[one.id] * one.stride, 0);
   const totals = Object.fromEntries(others.map((one) => [one.id, one.total]));
   const part = others.some((one) => fixed[one.id] !== one.total);
-  const shares = part && others.every((one) => one.total >= 0);
+  const shares = model.shares && part && others.every((one) => one.total >= 0);
   const measure = shares && choice.measure !== "count" ? "share" : "count";
   const places = placesAt(dimension, level);
   const [first, whole] = [from(fixed), from(totals)];
@@ -95,7 +96,8 @@ export function mapBase(model, view, choice) {
   // Percentages are shown to the tenth, counts as exactly as they are published.
   const step = measure === "share" ? 0.001 : 10 ** -model.decimals;
   const method = choice.method ?? "quantile";
-  return { dimension, level, places, fixed, shares, measure, method, step, figure, number };
+  const { adds } = model;
+  return { dimension, level, places, fixed, adds, shares, measure, method, step, figure, number };
 }
 
 /**
