@@ -10,6 +10,8 @@ hashes are.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
@@ -283,6 +285,80 @@ def _together(
 
 
 @compiled
+def _settled(value: np.uint64, low: int, high: int, noise: SumNoise) -> float:
+    """The chance that a sum which moves no more is rounded between two bounds."""
+    if noise.keys.rule == 0:
+        return 1.0 if _inside(scaled(value, _1, noise.base) * noise.base, low, high) else 0.0
+    return _between(np.float64(value), np.float64(value), low, high, int(noise.base))
+
+
+class _Step(NamedTuple):
+    """One contribution to one sum: what noise is measured by, and in which table it is drawn."""
+
+    left: np.uint64
+    size: np.uint64
+    factor: np.uint64
+    measure: int
+    table: int
+    step: np.uint64
+    extra: np.uint64
+
+
+@compiled
+def _last_inside(
+    at: _Step, low: int, high: int, noise: SumNoise, moved: Int64, shares: Float64
+) -> float:
+    """The chance to be between two bounds after the last contribution."""
+    height = height_of(at.left, at.size, at.factor, at.measure, noise.small.unit)
+    amount = _amount_of_step(at.left, at.size, at.factor, at.measure, noise) / np.float64(at.step)
+    extra, base, inside = np.float64(at.extra) / 1e9, int(noise.base), 0.0
+    for number in range(_intervals(height, at.table, noise, moved, shares)):
+        if noise.keys.rule == 0:
+            distance = np.uint64(abs(moved[number])) + at.extra
+            change = _on_grid(at.left, at.size, at.factor, at.measure, distance, at.step, noise)
+            value = _moved_by(at.left, change, moved[number])
+            inside += shares[number] * _settled(value, low, high, noise)
+            continue
+        half = 0 if at.measure == _UNIT else spread_of(moved[number], height, at.step)
+        inside += shares[number] * _drawn_between(
+            at.left, amount, moved[number], half, extra, low, high, base
+        )
+    return inside
+
+
+@compiled
+def _reach(
+    at: _Step,
+    share: float,
+    noise: SumNoise,
+    moved: Int64,
+    shares: Float64,
+    reached: UInt64,
+    often: Float64,
+    number: int,
+) -> int:
+    """Add the sums that one contribution leads to, with their chances; how many there are."""
+    height = height_of(at.left, at.size, at.factor, at.measure, noise.small.unit)
+    amount = _amount_of_step(at.left, at.size, at.factor, at.measure, noise) / np.float64(at.step)
+    for interval in range(_intervals(height, at.table, noise, moved, shares)):
+        if noise.keys.rule == 0:
+            distance = np.uint64(abs(moved[interval])) + at.extra
+            change = _on_grid(at.left, at.size, at.factor, at.measure, distance, at.step, noise)
+            reached[number] = _moved_by(at.left, change, moved[interval])
+            often[number] = share * shares[interval]
+            number += 1
+            continue
+        half = 0 if at.measure == _UNIT else spread_of(moved[interval], height, at.step)
+        for piece in range(PLACES):
+            middle = moved[interval] + half * (2 * piece + 1 - PLACES) // PLACES
+            steps = np.float64(abs(middle) + np.int64(at.extra)) / 1e9
+            reached[number] = _moved_by(at.left, np.uint64(steps * amount + 0.5), middle)
+            often[number] = share * shares[interval] / PLACES
+            number += 1
+    return number
+
+
+@compiled
 def _chances(
     total: Int64,
     sizes: Int64,
@@ -304,12 +380,10 @@ def _chances(
             low, high = -upper[cell], -lower[cell]
         values[0], chances[0], states = np.uint64(abs(total[cell])), 1.0, 1
         places = min(noise.shares.size, contributors[cell])
-        # What no contribution moves any more.
         inside = 0.0
-        if places == 0 and _inside(values[0], low, high):
-            inside = 1.0
+        if places == 0:
+            inside = _settled(values[0], low, high, noise)
         for place in range(places):
-            last = place == places - 1
             size = np.uint64(abs(sizes[cell, place]))
             factor = scaled(noise.shares[place], magnitude_of(size, noise.magnitude), _BILLION)
             number = 0
@@ -319,50 +393,20 @@ def _chances(
                 if left != _0 and factor != _0 and size != _0:
                     measure = measured_by(left, size, factor, place, noise.small)
                 if measure < 0:
-                    if _inside(left, low, high):
-                        inside += share
+                    # No contribution moves it any more.
+                    inside += share * _settled(left, low, high, noise)
                     continue
                 table = 1 if noise.parity and contributors[cell] % 2 == 1 else 0
                 if measure == _UNIT:
                     table = 2
-                height = height_of(left, size, factor, measure, noise.small.unit)
                 step = np.uint64(noise.rows.steps[table])
-                extra = _0
-                if place == 0 and sensitive[cell] and measure != _UNIT:
-                    extra = noise.extra * step
-                amount = _amount_of_step(left, size, factor, measure, noise) / np.float64(step)
-                for at in range(_intervals(height, table, noise, moved, shares)):
-                    part = share * shares[at]
-                    if noise.keys.rule == 0:
-                        distance = np.uint64(abs(moved[at])) + extra
-                        change = _on_grid(left, size, factor, measure, distance, step, noise)
-                        value = _moved_by(left, change, moved[at])
-                        if not last:
-                            reached[number], often[number] = value, part
-                            number += 1
-                        elif _inside(scaled(value, _1, noise.base) * noise.base, low, high):
-                            inside += part
-                        continue
-                    half = 0 if measure == _UNIT else spread_of(moved[at], height, step)
-                    if last:
-                        inside += part * _drawn_between(
-                            left,
-                            amount,
-                            moved[at],
-                            half,
-                            np.float64(extra) / 1e9,
-                            low,
-                            high,
-                            int(noise.base),
-                        )
-                        continue
-                    for piece in range(PLACES):
-                        middle = moved[at] + half * (2 * piece + 1 - PLACES) // PLACES
-                        steps = np.float64(abs(middle) + np.int64(extra)) / 1e9
-                        change = np.uint64(steps * amount + 0.5)
-                        reached[number] = _moved_by(left, change, middle)
-                        often[number] = part / PLACES
-                        number += 1
-            if not last:
+                more = place == 0 and sensitive[cell] and measure != _UNIT
+                extra = noise.extra * step if more else _0
+                at = _Step(left, size, factor, measure, table, step, extra)
+                if place == places - 1:
+                    inside += share * _last_inside(at, low, high, noise, moved, shares)
+                else:
+                    number = _reach(at, share, noise, moved, shares, reached, often, number)
+            if place < places - 1:
                 states = _together(reached, often, number, values, chances)
         out[cell] = min(inside, 1.0)
