@@ -116,8 +116,13 @@ class Maker:
                 self._stream(product, spec, counted)
             return
         tabulate = self._resolved.census.tabulate
-        method = self._resolved.method(spec)
-        self._publish(spec, self._rule(spec).protect(spec, method, tabulate, counted=counted))
+        method, judge = self._resolved.method(spec), self._judge(spec)
+        protected = self._rule(spec).protect(spec, method, tabulate, counted=counted, judge=judge)
+        self._publish(spec, protected)
+
+    def _judge(self, spec: TableSpec) -> Method | None:
+        """The method of the counts behind sums, which says what is broken down; else ``None``."""
+        return self._resolved.method(spec.records) if spec.measure.is_sum else None
 
     def finish_groups(self, progress: Progress) -> None:
         """Protect tables that are protected together, once all are counted, and finish them."""
@@ -207,7 +212,9 @@ class Maker:
             if key not in self._judged:
                 method = self._resolved.method(spec)
                 tabulate = self._resolved.census.tabulate
-                self._judged[key] = self._rule(spec).protect(spec, method, tabulate).table
+                judge = self._judge(spec)
+                protected = self._rule(spec).protect(spec, method, tabulate, judge=judge)
+                self._judged[key] = protected.table
             return self._judged[key]
 
     def _finish(self, product: Product, parts: Mapping[str, tuple[PublishedPart, Office]]) -> None:

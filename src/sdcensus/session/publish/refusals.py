@@ -187,7 +187,8 @@ def check_smallest_group(
                     " is shown. Leave one of the two out."
                 )
             refuse_smallest_group(method(spec))
-            judging_method(method(spec))
+            # Sums are not broken down where counts of the same cells are not.
+            judging_method(method(spec.records if spec.measure.is_sum else spec))
             counted = GroupRule(smallest).counted(spec)
             if max(counted.cells, Layout(counted).size) > LARGEST_DENSE_GRID:
                 raise Refused(f"{product.name}: {too_large(spec, smallest)}")
