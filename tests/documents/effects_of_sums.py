@@ -75,6 +75,7 @@ _CELL_KEY_SUMS = _of_method(
         "sensitive_below": (SENSITIVE, SENSITIVE.replace("3", "2")),
         "sensitive_remainder": (SENSITIVE, f"{SENSITIVE}\nsensitive_remainder = 50"),
         "sensitive_dominance": (SENSITIVE, f'{SENSITIVE}\nsensitive_dominance = "2, 60"'),
+        "rounded_to": ("", "rounded_to = 100"),
         "key_derivation": ("", 'key_derivation = "hashed"'),
         "same_key": ("", "same_key = true"),
         "zeros_in_key": ("", "zeros_in_key = true"),
@@ -99,4 +100,13 @@ _LAYERED = _of_method(
         "key_version": ("", "key_version = 2"),
     },
 )
-OF_METHODS: dict[str, Effect] = _CELL_KEY_SUMS | _ABS | _LAYERED
+#: Rules of suppression that are for sums alone; the others are in effects_of_searches.
+_SUPPRESSION = _of_method(
+    "suppression",
+    {
+        "dominance": ("minimum = 1", 'minimum = 1\ndominance = "1, 60"'),
+        "percent_rule": ("minimum = 1", "minimum = 1\npercent_rule = 50"),
+        "pq_rule": ("minimum = 1", 'minimum = 1\npq_rule = "10, 20"'),
+    },
+)
+OF_METHODS: dict[str, Effect] = _CELL_KEY_SUMS | _ABS | _LAYERED | _SUPPRESSION

@@ -7,7 +7,7 @@ not the sums of their parts, with an example from the table itself. They tell no
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ from sdcensus.model.cube.layout import mixed_radix
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.record_changes import notes_of_records
 from sdcensus.model.published.table import AnyTable, Mark, Table, marks_in
-from sdcensus.model.quantities import fixed_text
+from sdcensus.model.quantities import number_text
 from sdcensus.model.spec.axis import Axis, AxisCode, Block
 from sdcensus.model.spec.headings import axis_heading, joined, pairs_text
 from sdcensus.model.spec.listed_tables import ListedTables
@@ -73,7 +73,7 @@ def notes_for(
         listed: The tables for which small counts of these records were rounded.
         legend: Whether its signs are explained: not where it is shown with others.
     """
-    changed, same = _about_values(claims)
+    changed, same = _about_values(claims, table.spec)
     notes = [
         *weighted_notes(table.spec),
         *notes_of_records(lineage, listed, [table.spec]),
@@ -82,19 +82,28 @@ def notes_for(
     if claims.grows_empty_cells:
         notes.append(Text.named("notes.zeros_grow"))
     elif table.dense is None or _shows_zeros(table.dense):
-        notes.append(Text.named("notes.true_zeros" if claims.zeros_are_true else "notes.zeros"))
+        notes.append(Text.named(_about_zeros(claims, table.spec)))
     notes += _about_sums(table, claims)
     notes.append(Text.named(same))
-    signs = marks_in(table.flags) if legend else ()
+    dense = table.dense
+    signs = marks_in(None if dense is None else dense.marks) if legend else ()
     if signs:
         notes.append(Text.of({language: _legend(signs, language) for language in LANGUAGES}))
     return tuple(notes)
 
 
-def _about_values(claims: Claims) -> tuple[str, str]:
+def _about_zeros(claims: Claims, spec: TableSpec) -> str:
+    """The note on what a published 0 means."""
+    if not claims.zeros_are_true:
+        return "notes.zeros"
+    return "notes.true_zeros" if spec.amount is None else "notes.true_zeros_sums"
+
+
+def _about_values(claims: Claims, spec: TableSpec) -> tuple[str, str]:
     """The notes on what was done to values, and on equal groups in different tables."""
     if claims.shown_are_true:
-        return "suppression.note", "suppression.same"
+        note = "suppression.note" if spec.amount is None else "suppression.note_sums"
+        return note, "suppression.same"
     if claims.codes_put_together:
         return "coarsening.note", "coarsening.same"
     # The same words for every look-up: which one it is would tell how large the noise is.
@@ -137,7 +146,6 @@ def _about_sums(table: AnyTable, claims: Claims) -> list[Text]:
         return [] if claims.additive else [Text.named("notes.not_additive")]
     example = find_example(table)
     if example is not None:
-        example = replace(example, decimals=table.spec.decimals)
         return [Text.of({language: _told(example, language) for language in LANGUAGES})]
     if table.dense is None or table.flags is not None:
         return [] if claims.additive else [Text.named("notes.not_additive")]
@@ -152,7 +160,7 @@ def _told(example: Example, language: str) -> str:
         return code.label.show(language) or code.code
 
     def number(value: int) -> str:
-        return fixed_text(value, example.decimals, language)
+        return number_text(value, language, example.decimals)
 
     if len(example.parts) > MOST_LISTED:
         heading = axis_heading(example.axis, language)
@@ -308,6 +316,7 @@ def _example(
         total=int(whole[line]),
         parts=tuple((axis.codes[position], value) for position, value in listed),
         place=tuple(place),
+        decimals=table.spec.decimals,
     )
     return line, int(lines.distance[line]), int(zeros[order[0]]), example
 

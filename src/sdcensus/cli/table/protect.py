@@ -129,6 +129,15 @@ def protect(
             " file that only you can read. Needs --confidential.",
         ),
     ] = None,
+    squares: Annotated[
+        Path | None,
+        typer.Option(
+            "--squares",
+            metavar="FILE",
+            help="Also write a new .csv file with every square of the grid, its group, the group's"
+            " published value, and whether it is shared with other squares. Needs --out.",
+        ),
+    ] = None,
     registry: Annotated[
         Path | None,
         typer.Option(
@@ -151,11 +160,17 @@ def protect(
     """
     from sdcensus.model.spec.headings import heading_in
     from sdcensus.session.census.census import open_census
+    from sdcensus.session.census.maps import outlines_in
     from sdcensus.session.protect import own_groups, table as session
 
     output = Output(quiet=quiet)
     files = session.ProtectedFiles(
-        out=out, format=format, audit=audit, confidential=confidential, registry=registry
+        out=out,
+        format=format,
+        audit=audit,
+        confidential=confidential,
+        registry=registry,
+        squares=squares,
     )
     files.check()
     _check_groups(groups, groups_out, minimum_population, format)
@@ -189,7 +204,8 @@ def protect(
             )
         stages("writing", 0.0)
         title = heading_in(spec, census.schema.census.languages)
-        written = replace(files, title=title, language=language).write(protected)
+        places = outlines_in(census)
+        written = replace(files, title=title, language=language, outlines=places).write(protected)
         if grouped is not None and groups_out is not None:
             written += own_groups.write_grouped(
                 grouped,

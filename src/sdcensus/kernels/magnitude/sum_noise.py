@@ -29,8 +29,13 @@ Mask = npt.NDArray[np.bool_]
 #: numbers, that of small values.
 PLAIN_TABLE, ODD_TABLE, SMALL_TABLE = 0, 1, 2
 
-_0, _2, _32 = np.uint64(0), np.uint64(2), np.uint64(32)
+#: Draws behind those of contributions, of which there are six: how published sums are rounded,
+#: and where in its step each deviation lies.
+ROUNDING_PLACE, SPREAD_PLACE = 6, 7
+
+_0, _1, _2, _32 = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(32)
 _BILLION = np.uint64(BILLION)
+_FAR = np.uint64(1_000 * BILLION)
 _LOW = np.uint64(0xFFFFFFFF)
 # What a part of the noise is measured by: the contribution, the unit of small values, the total.
 _CONTRIBUTION, _UNIT, _TOTAL = 0, 1, 2
@@ -87,6 +92,7 @@ class SumNoise(NamedTuple):
         shares: What each of the largest contributions counts, the largest first.
         extra: The least distance that is added in sensitive cells.
         parity: Whether odd numbers of contributors have a table of their own.
+        base: Of what published sums are multiples, in last decimals.
     """
 
     rows: NumericRows
@@ -96,6 +102,7 @@ class SumNoise(NamedTuple):
     shares: UInt64
     extra: np.uint64
     parity: bool
+    base: np.uint64 = np.uint64(1)
 
 
 def publish_sums(
@@ -167,7 +174,8 @@ def magnitudes(size: Int64, magnitude: Magnitude) -> Int64:
 
 
 @compiled
-def _magnitude(size: np.uint64, magnitude: Magnitude) -> np.uint64:
+def magnitude_of(size: np.uint64, magnitude: Magnitude) -> np.uint64:
+    """The relative size of noise at a size of a contribution, in billionths."""
     # With r = 2 z_f / (z + z_f), the published formula is large + 2 small r^(q-1) -
     # (small + large) r^q: nothing in it is larger than two shares.
     small, large = magnitude.small, magnitude.large
@@ -184,11 +192,11 @@ def _magnitude(size: np.uint64, magnitude: Magnitude) -> np.uint64:
 @compiled
 def _magnitudes(size: Int64, magnitude: Magnitude, out: Int64) -> None:
     for at in range(size.size):
-        out[at] = _magnitude(np.uint64(abs(size[at])), magnitude)
+        out[at] = magnitude_of(np.uint64(abs(size[at])), magnitude)
 
 
 @compiled
-def _measured_by(
+def measured_by(
     left: np.uint64, size: np.uint64, factor: np.uint64, place: int, small: SmallValues
 ) -> int:
     """What the noise of one contribution is measured by; -1 where there is none any more."""
@@ -204,7 +212,7 @@ def _measured_by(
 
 
 @compiled
-def _height(
+def height_of(
     left: np.uint64, size: np.uint64, factor: np.uint64, measure: int, unit: np.uint64
 ) -> np.uint64:
     """How many times what noise is measured by goes into the sum, in billionths."""
@@ -213,6 +221,18 @@ def _height(
     if measure == _TOTAL:
         return _BILLION
     return max(scaled(scaled(left, _BILLION, size), _BILLION, factor), _BILLION)
+
+
+@compiled
+def spread_of(moved: int, height: np.uint64, step: np.uint64) -> int:
+    """Over how much to both sides a deviation is spread: half a step, or what can be taken away.
+
+    Amounts are often round numbers. With deviations on a grid, what a published sum is more than a
+    round number would tell how far it was moved, in shares of the largest contribution.
+    """
+    # Far above what any deviation takes away, the height is no matter.
+    lowest = np.int64(min(height, _FAR) * step) + moved
+    return int(min(np.int64(500_000_000), lowest))
 
 
 @compiled
@@ -238,6 +258,15 @@ def _change(
 
 
 @compiled
+def _rounded(left: np.uint64, key: np.uint64, definition: np.uint64, noise: SumNoise) -> np.uint64:
+    """A multiple of the base: the next above with the chance of what is left over."""
+    if noise.keys.rule == 0:
+        return scaled(left, _1, noise.base) * noise.base
+    draw = drawn(key, definition, ROUNDING_PLACE, noise.keys)
+    return rounded_by(left, _1, noise.base, draw >> _32) * noise.base
+
+
+@compiled
 def _publish(
     total: Int64,
     sizes: Int64,
@@ -252,11 +281,11 @@ def _publish(
         left = np.uint64(abs(total[cell]))
         for place in range(min(noise.shares.size, contributors[cell])):
             size = np.uint64(abs(sizes[cell, place]))
-            share = _magnitude(size, noise.magnitude)
+            share = magnitude_of(size, noise.magnitude)
             factor = scaled(noise.shares[place], share, _BILLION)
             if left == _0 or factor == _0 or size == _0:
                 break
-            measure = _measured_by(left, size, factor, place, noise.small)
+            measure = measured_by(left, size, factor, place, noise.small)
             if measure < 0:
                 break
             table = 1 if noise.parity and contributors[cell] % 2 == 1 else 0
@@ -265,9 +294,17 @@ def _publish(
             draw = drawn(np.uint64(key[cell]), definition[cell], place, noise.keys)
             if draw >> _32 >= noise.keys.modulus:
                 return False
-            height = _height(left, size, factor, measure, noise.small.unit)
+            height = height_of(left, size, factor, measure, noise.small.unit)
             moved = deviation(height, table, draw >> _32, noise.rows)
-            distance, step = np.uint64(abs(moved)), np.uint64(noise.rows.steps[table])
+            step = np.uint64(noise.rows.steps[table])
+            if noise.keys.rule != 0 and measure != _UNIT:
+                within = drawn(
+                    np.uint64(key[cell]), definition[cell], SPREAD_PLACE + place, noise.keys
+                )
+                half = spread_of(moved, height, step)
+                # From -half to half, as a share of 2**32.
+                moved += int((np.uint64(2 * half) * (within >> _32)) >> _32) - half
+            distance = np.uint64(abs(moved))
             if place == 0 and sensitive[cell] and measure != _UNIT:
                 distance += noise.extra * step
             change = _change(left, size, factor, measure, distance, step, draw, noise)
@@ -277,5 +314,9 @@ def _publish(
                 left += change
             else:
                 left = left - change if change < left else _0
+        if noise.base > _1:
+            left = _rounded(left, np.uint64(key[cell]), definition[cell], noise)
+            if left >= TOO_LARGE:
+                return False
         out[cell] = np.int64(left) if total[cell] >= 0 else -np.int64(left)
     return True

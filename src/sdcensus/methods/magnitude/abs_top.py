@@ -19,7 +19,6 @@ from sdcensus.kernels.magnitude.contributor_noise import TopNoise, publish_top, 
 from sdcensus.kernels.perturbation.lookup import frozen
 from sdcensus.methods.look_up import SET_KEYS
 from sdcensus.methods.magnitude.contributor_method import ContributorMethod, falling_shares
-from sdcensus.methods.magnitude.exact_shares import in_billionths
 from sdcensus.methods.magnitude.sums import Summed
 from sdcensus.methods.method import (
     KEY_VERSION,
@@ -32,6 +31,7 @@ from sdcensus.methods.method import (
 )
 from sdcensus.model.cube.contributions import MOST_LARGEST
 from sdcensus.model.cube.sparse_cube import AnyCube
+from sdcensus.model.exact_shares import in_billionths
 from sdcensus.model.method.parameter import Asked, Parameter, ValueKind
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.schema.schema import KeySpace

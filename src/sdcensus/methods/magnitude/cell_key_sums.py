@@ -12,6 +12,7 @@ import numpy as np
 from sdcensus.errors import SecretError, SpecError
 from sdcensus.kernels.magnitude.draws import DEFINED, HASHED, ROTATED, SumKeys, sum_keys
 from sdcensus.kernels.magnitude.numeric_rows import NumericRows
+from sdcensus.kernels.magnitude.sum_chances import chances_between
 from sdcensus.kernels.magnitude.sum_noise import SmallValues, SumNoise, publish_sums
 from sdcensus.kernels.perturbation.lookup import frozen
 from sdcensus.methods.listed_cells import ListedCells
@@ -30,12 +31,14 @@ from sdcensus.methods.magnitude.settings import (
     MeasuredBy,
     NoiseSettings,
 )
-from sdcensus.methods.magnitude.sums import amount_digest, sizes_of, summed
+from sdcensus.methods.magnitude.sums import Summed, amount_digest, sizes_of, summed
 from sdcensus.methods.method import (
     KEY_VERSION,
     AnySecret,
     CellMethod,
+    Float64,
     Int64,
+    Mask,
     MethodKind,
     MethodOutcome,
     Numbers,
@@ -45,7 +48,7 @@ from sdcensus.methods.method import (
     member,
 )
 from sdcensus.model.cube.contributions import ContributionNeeds
-from sdcensus.model.cube.cube import Accumulators, Origin
+from sdcensus.model.cube.cube import Accumulators, Cube, Origin
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.method.parameter import Asked, Parameter
 from sdcensus.model.published.claims import Claims
@@ -81,6 +84,7 @@ class CellKeySums(CellMethod):
             ``small_deviation`` and ``small_variance`` in units of ``small_unit``.
         extra_noise: How much farther sensitive cells move at least, in deviations of the table.
         sensitive_below, sensitive_remainder, sensitive_dominance: Which cells are sensitive.
+        rounded_to: Of what published sums are multiples, in units of the variable.
         key_derivation: How keys are made.
         same_key: Whether the largest contribution has the key of the count.
         zeros_in_key: Whether records whose amount is 0 or missing take part in the cell key.
@@ -108,6 +112,7 @@ class CellKeySums(CellMethod):
     sensitive_below: int | None = None
     sensitive_remainder: float | Fraction | None = None
     sensitive_dominance: Sequence[float | Fraction] | str | None = None
+    rounded_to: float | Fraction | None = None
     key_derivation: KeyDerivation | str = KeyDerivation.DEFINITION
     same_key: bool = False
     zeros_in_key: bool = False
@@ -199,6 +204,8 @@ class CellKeySums(CellMethod):
         cautions = [sentence("cautions.sums_in_proportion")]
         if self._settings.small is None:
             cautions.append(sentence("cautions.sums_small_values"))
+        if self._settings.rounded_to is None:
+            cautions.append(sentence("cautions.sums_last_digits"))
         if self.measured_by is MeasuredBy.RANGE:
             cautions.append(sentence("cautions.sums_range"))
         if extra:
@@ -242,9 +249,7 @@ class CellKeySums(CellMethod):
         known = summed(cells, spec, self.needs_contributions)
         noise = self._noise(spec, origin)
         key = cells.key if self.zeros_in_key else known.contributions.contributor_key
-        sensitive, definition = None, None
-        if self._settings.sensitive is not None:
-            sensitive = self._settings.sensitive.mask(known.contributions)
+        definition = None
         if noise.keys.rule == DEFINED:
             definition = definitions_of(spec, origin, listed)
         published = publish_sums(
@@ -254,7 +259,7 @@ class CellKeySums(CellMethod):
             self._versioned(key, origin),
             noise,
             definition=definition,
-            sensitive=sensitive,
+            sensitive=self._sensitive(known),
         )
         return MethodOutcome(published)
 
@@ -274,6 +279,23 @@ class CellKeySums(CellMethod):
             return sum_keys(self._versioned(key, origin), noise.keys, definition=definition)
 
         return Audit(cube, looked_up, keys_of_contributors=not self.zeros_in_key)
+
+    def chances_between(self, cube: Cube, lower: Int64, upper: Int64) -> Float64:
+        """For each cell the chance, over all keys, to be published between two bounds."""
+        known = summed(cube.values, cube.spec, self.needs_contributions)
+        return chances_between(
+            known.total,
+            sizes_of(MeasuredBy(self.measured_by), known),
+            known.contributions.contributors,
+            self._noise(cube.spec, cube.origin),
+            lower,
+            upper,
+            sensitive=self._sensitive(known),
+        )
+
+    def _sensitive(self, known: Summed) -> Mask | None:
+        rule = self._settings.sensitive
+        return None if rule is None else rule.mask(known.contributions)
 
     def _versioned(self, key: UInt32, origin: Origin) -> UInt32:
         """Cell keys of the version of the series; a hash has another key for every version."""
@@ -318,4 +340,5 @@ class CellKeySums(CellMethod):
             shares=frozen(np.array(settings.shares, dtype=np.uint64)),
             extra=np.uint64(settings.extra),
             parity=settings.odd_table is not None,
+            base=np.uint64(settings.base(decimals)),
         )

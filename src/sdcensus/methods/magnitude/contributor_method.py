@@ -7,12 +7,12 @@ from abc import abstractmethod
 from sdcensus.errors import SecretError
 from sdcensus.methods.listed_cells import ListedCells
 from sdcensus.methods.look_up import key_multiplier, multiplied
-from sdcensus.methods.magnitude.exact_shares import in_billionths, numbers_of
 from sdcensus.methods.magnitude.sums import Summed, summed
 from sdcensus.methods.method import CellMethod, Int64, MethodOutcome, UInt32
 from sdcensus.model.cube.contributions import ContributionNeeds
 from sdcensus.model.cube.cube import Accumulators, Origin
 from sdcensus.model.cube.sparse_cube import AnyCube
+from sdcensus.model.exact_shares import in_billionths, numbers_of
 from sdcensus.model.published.protected import Audit
 from sdcensus.model.schema.schema import KeySpace
 from sdcensus.model.secret import Purpose

@@ -18,7 +18,6 @@ from sdcensus.errors import SpecError
 from sdcensus.kernels.magnitude.contributor_noise import LayerNoise, publish_layers
 from sdcensus.methods.look_up import SET_KEYS
 from sdcensus.methods.magnitude.contributor_method import ContributorMethod, falling_shares
-from sdcensus.methods.magnitude.exact_shares import in_billionths
 from sdcensus.methods.magnitude.sums import Summed
 from sdcensus.methods.method import (
     KEY_VERSION,
@@ -30,6 +29,7 @@ from sdcensus.methods.method import (
     check_secret,
 )
 from sdcensus.model.cube.contributions import MOST_LARGEST
+from sdcensus.model.exact_shares import in_billionths
 from sdcensus.model.method.parameter import Asked, Parameter, ValueKind
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.schema.schema import Combine, KeySpace

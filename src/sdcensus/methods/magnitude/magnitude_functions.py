@@ -18,9 +18,9 @@ from math import isqrt
 from sdcensus.errors import SpecError
 from sdcensus.kernels.magnitude.numeric_rows import BILLION
 from sdcensus.kernels.magnitude.sum_noise import Magnitude, SmallValues
-from sdcensus.methods.magnitude.exact_shares import exactly, in_billionths, in_last_decimals
 from sdcensus.methods.magnitude.numeric_tables import NumericTable
 from sdcensus.model.confidential import Confidential
+from sdcensus.model.exact_shares import exactly, in_billionths, in_last_decimals
 
 #: Higher powers differ from lower ones in nothing that matters.
 LARGEST_POWER = 10

@@ -225,8 +225,8 @@ def only_counts(spec: TableSpec) -> None:
 
 
 def check_published(published: npt.NDArray[Any], spec: TableSpec) -> None:
-    """Refuse published values that are no counts."""
-    if published.size and published.min() < 0:
+    """Refuse published values that are no counts; sums of amounts may be below 0."""
+    if spec.amount is None and published.size and published.min() < 0:
         raise SpecError(
             f"{spec.title}: some published values are below 0, which no count is. Measure the"
             " table before values below 0 are made, or publish them as 0."

@@ -16,6 +16,9 @@ from sdcensus.model.spec.measures import MeasureOf
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.model.text import Text
 
+#: The section ``[protect.NAME]`` by which sums are protected that name none themselves.
+SUMS_PROTECTION = "sums"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Protection:
@@ -107,8 +110,9 @@ class PlannedIndicator:
         numerator, denominator: Conditions, for kinds that divide two counts; or amounts, as
             ``sum(rent)``, for a ratio of these.
         variable: For kinds that need one: medians, means, distributions.
-        per: What a ratio is given per.
-        decimals: How many digits behind the point are published.
+        per: What a ratio is given per; by default 100, and 1 for amounts.
+        decimals: How many digits behind the point are published; by default 1, and those of the
+            amount for its mean.
         percent: Which percentile.
         first, second: Conditions, for the difference of two groups.
         figure: Of what figures the difference is.
@@ -124,8 +128,8 @@ class PlannedIndicator:
     numerator: str = ""
     denominator: str = ""
     variable: str = ""
-    per: int = 100
-    decimals: int = 1
+    per: int | None = None
+    decimals: int | None = None
     percent: int = MEDIAN
     first: str = ""
     second: str = ""

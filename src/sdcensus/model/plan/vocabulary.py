@@ -25,6 +25,8 @@ SYMBOLS: Mapping[str, Mark] = MappingProxyType(
             Mark.NOT_AVAILABLE,
             Mark.LOW_RELIABILITY,
             Mark.NOT_BROKEN_DOWN,
+            Mark.MODERATE_ERROR,
+            Mark.UNRELIABLE,
         )
     }
 )
@@ -63,6 +65,11 @@ class ComparedFigure(StrEnum):
     SUM = "sum"
 
 
+#: What indicators of some kinds take, and those of others do not.
+INDICATOR_SETTINGS: tuple[str, ...] = (
+    *("numerator", "denominator", "variable", "per"),
+    *("percent", "first", "second", "figure", "fewest"),
+)
 #: An amount in the place of a condition: ``sum(rent)``.
 SUM_SIDE = re.compile(r"\s*sum\s*\(\s*(?P<amount>[^()]*?)\s*\)\s*")
 #: All units in the place of an amount.

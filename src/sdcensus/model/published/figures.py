@@ -9,7 +9,7 @@ along with it, and its limit grows with the number of its parts.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -171,6 +171,12 @@ class Counted:
             None if self.marks is None else np.asarray(self.marks.max(axis=-1, initial=0)),
             self._each_of(support, lambda array: array.sum(axis=-1)),
         )
+
+    def bracketed(self, low: Mask, limits: FigureLimits = DEFAULT_LIMITS) -> Counted:
+        """The same counts, some of which stand in brackets: what rests on these gets them too."""
+        support = Support.of(self.counts, limits) if self.support is None else self.support
+        small = np.where(low, self.behind, support.small)
+        return replace(self, support=replace(support, small=small))
 
     def low(self, limits: FigureLimits = DEFAULT_LIMITS) -> Mask:
         """Where a figure that rests on the count is unreliable."""

@@ -34,6 +34,7 @@ class RecordChange(StrEnum):
     SAMPLE = "sample"
     SMALL_COUNTS = "small_counts"
     RECORDS = "records"
+    GROUPED = "grouped"
 
 
 _KINDS = {
@@ -52,6 +53,7 @@ _KINDS = {
     "systematic-sample": RecordChange.SAMPLE,
     "small-count-rounding": RecordChange.SMALL_COUNTS,
     "drop-records": RecordChange.RECORDS,
+    "multilevel-grid": RecordChange.GROUPED,
 }
 
 
@@ -91,7 +93,12 @@ def notes_of_records(
     notes = notes_of_lineage(lineage)
     if RecordChange.SMALL_COUNTS in record_changes(lineage) and unlisted(listed, specs):
         notes = (*notes, Text.named("notes.before.not_listed"))
-    return notes
+    names = [axis.variable for spec in specs for axis in spec.axes]
+    from_records = {variable.name for variable in names if variable.codes_from_records}
+    return (
+        *notes,
+        *(Text.named("notes.inhabited").filled(variable=name) for name in sorted(from_records)),
+    )
 
 
 def cautions_of_records(

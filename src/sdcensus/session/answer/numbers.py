@@ -100,7 +100,7 @@ class PublishedNumbers(Confidential):
             cube = self._tabulate(self._rule.counted(spec))
             progress("protecting", 0.5)
             method, judge = self.method(spec), self._methods[spec.of]
-            protected = self._rule.protect(spec, method, self._tabulate, counted=cube, judge=judge)
+            protected = self._rule.protect(spec, method, self._tabulate, counted=cube, counts=judge)
             table = protected.table.whole()
             progress("protecting", 1.0)
             own = protected.audit.cube.held_for("an answer")

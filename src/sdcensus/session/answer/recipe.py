@@ -273,9 +273,12 @@ def verdict_of_shown(policy: Policy, compiled: Compiled, verdict: Verdict) -> Ve
     """A verdict about the codes that are shown: what is withheld of others is nobody's concern."""
     shown = {}
     for axis in compiled.axes:
+        name = axis.asked.variable.name
+        if not any(gone.variable == name for reason in verdict.reasons for gone in reason.withheld):
+            continue
         codes_of = {level.name: level.codes for level in axis.asked.variable.levels()}
         every = {part for code in axis.codes for parts in code.parts for part in parts}
-        shown[axis.asked.variable.name] = {
+        shown[name] = {
             (part.level, codes_of[part.level][part.at].code) for part in every if not part.total
         }
     reasons = []

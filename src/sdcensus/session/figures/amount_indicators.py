@@ -26,7 +26,7 @@ def mean_of_amount(asked: Asked, amount: Variable) -> FiguresProduct:
     """Published sums, each divided by a published count."""
     planned = asked.planned
     tables = AmountTables.of(asked.spec(()), amount, asked.schema)
-    figure = AmountMean(tables, planned.decimals, planned.fewest)
+    figure = AmountMean(tables, asked.decimals_of(amount), planned.fewest)
 
     def compute(numbers: Sequence[Counted]) -> Figures:
         return figure.computed(numbers[0], numbers[1])
@@ -39,6 +39,7 @@ def mean_of_amount(asked: Asked, amount: Variable) -> FiguresProduct:
 def ratio_of_amounts(asked: Asked) -> FiguresProduct:
     """One published sum divided by another, or by a published count of all units."""
     planned, groups = asked.planned, asked.spec(())
+    per = 1 if planned.per is None else planned.per
     above = _amount(asked, "numerator")
     below = None
     if planned.denominator.strip() != COUNT_SIDE:
@@ -47,20 +48,20 @@ def ratio_of_amounts(asked: Asked) -> FiguresProduct:
         above=AmountTables.of(groups, above, asked.schema),
         below=below,
         units=groups,
-        per=planned.per,
-        decimals=planned.decimals,
+        per=per,
+        decimals=asked.decimals_of(above),
         fewest=planned.fewest,
     )
 
     def compute(numbers: Sequence[Counted]) -> Figures:
         return figure.computed(numbers)
 
-    per = units_words(groups) if below is None else _heading(below.amount)
-    called = words.amounts_words(above, per, planned.per)
+    divisor = units_words(groups) if below is None else _heading(below.amount)
+    called = words.amounts_words(above, divisor, per)
     unit = called
-    if planned.per == 1 and below is not None and above.unit and below.amount.unit:
+    if per == 1 and below is not None and above.unit and below.amount.unit:
         unit = words.UNIT_PER.filled(above=unit_of(above), below=unit_of(below.amount))
-    elif planned.per == 1 and below is None and above.unit:
+    elif per == 1 and below is None and above.unit:
         unit = unit_of(above)
     notes = (words.fewest_words(words.OF_AMOUNTS, planned.fewest),)
     return asked.named(figure.specs, compute, groups.axes, called, unit, notes)
@@ -80,7 +81,7 @@ def difference_of_amounts(asked: Asked) -> FiguresProduct:
         first=placed.numerator,
         second=placed.denominator,
         means=means,
-        decimals=planned.decimals,
+        decimals=asked.decimals_of(amount),
         fewest=planned.fewest,
     )
 

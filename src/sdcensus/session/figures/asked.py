@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sdcensus.errors import SpecError
 from sdcensus.methods.notes import weighted_notes
@@ -17,6 +17,7 @@ from sdcensus.model.published.delivery import (
     delivered_cells,
 )
 from sdcensus.model.published.figures import DEFAULT_LIMITS, Counted, Figures, Support
+from sdcensus.model.published.table import Mark
 from sdcensus.model.schema.roles import variable_for
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity, Level, Variable
@@ -30,6 +31,7 @@ from sdcensus.session.figures import words
 from sdcensus.session.figures.computation import (
     Computed,
     CountAxis,
+    OfNumbers,
     Quotient,
     computed,
     notes_of,
@@ -52,6 +54,7 @@ class FiguresProduct:
         compute: From counts to figures.
         notes: What readers should know.
         rows: How many of the axes stand in rows.
+        of_numbers: What is computed, where it is a percentile of an amount.
     """
 
     name: str
@@ -64,6 +67,7 @@ class FiguresProduct:
     rows: int | None = None
     own: bool = True
     needs_populated: bool = False
+    of_numbers: OfNumbers | None = None
 
     @property
     def cells(self) -> int:
@@ -90,7 +94,9 @@ class FiguresProduct:
 
 
 def _counted(part: PublishedPart) -> Counted:
-    return Counted(part.table.published, part.marks, Support.of_records(part.records))
+    counts = Counted(part.table.published, part.marks, Support.of_records(part.records))
+    beside = part.table.beside
+    return counts if beside is None else counts.bracketed(beside == Mark.LOW_RELIABILITY)
 
 
 class Asked:
@@ -112,6 +118,20 @@ class Asked:
         if role is None:
             raise SpecError("name the variable: variable = ...")
         return variable_for(role, self.schema)
+
+    @property
+    def decimals(self) -> int:
+        """How many digits behind the point are published."""
+        return 1 if self.planned.decimals is None else self.planned.decimals
+
+    def decimals_of(self, amount: Variable) -> int:
+        """The same for a figure of an amount: by default its own."""
+        return amount.decimals if self.planned.decimals is None else self.planned.decimals
+
+    @property
+    def per(self) -> int:
+        """What ratios of counts are given per."""
+        return 100 if self.planned.per is None else self.planned.per
 
     def level(self) -> Level:
         """The level of the variable that is named, or its leaves."""
@@ -190,9 +210,12 @@ class Asked:
             return computed(figure, counts[0], axes)
 
         shown = [axis for axis in spec.axes if axis.variable.name not in figure.consumed]
-        return self.named(
+        product = self.named(
             (spec,), compute, shown, figure.words, figure.unit, notes_of(figure, axes), last
         )
+        if not isinstance(figure, OfNumbers) or figure.fewest is None:
+            return product
+        return replace(product, of_numbers=figure)
 
     def named(
         self,

@@ -6,7 +6,7 @@ Everything here is computed from published numbers, so whoever has the counts co
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
@@ -19,7 +19,6 @@ from sdcensus.model.published.figures import (
     FigureLimits,
     Figures,
     NumberClass,
-    Support,
     mean,
     quotient,
 )
@@ -211,13 +210,10 @@ def counted_of(table: DeliveredTable) -> Counted:
         raise SpecError("Figures are computed from counts, and the answer has decimals.")
     if table.marks is None:
         return Counted(table.values, support=table.support)
-    # A number that has a mark beside it is a number; what rests on one in brackets gets them too.
+    # A number that has a mark beside it is a number.
     marks = np.where(table.numbered, np.uint8(Mark.NONE), table.marks)
-    support = Support.of(table.values, table.limits) if table.support is None else table.support
-    low = table.marks == Mark.LOW_RELIABILITY
-    behind = Counted(table.values, marks, support).behind
-    small = np.where(low, behind, support.small)
-    return Counted(table.values, marks, replace(support, small=small))
+    counts = Counted(table.values, marks, table.support)
+    return counts.bracketed(table.marks == Mark.LOW_RELIABILITY, table.limits)
 
 
 def notes_of(figure: Computed, axes: Sequence[CountAxis]) -> tuple[Text, ...]:

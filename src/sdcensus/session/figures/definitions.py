@@ -9,13 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from sdcensus.documents.plan.checks import both
 from sdcensus.errors import SpecError, told
 from sdcensus.model.plan.plan import PlannedTable
 from sdcensus.model.policy.policy import Policy
-from sdcensus.model.published.delivery import DeliveredTable
+from sdcensus.model.published.delivery import DeliveredTable, Marks
 from sdcensus.model.published.figures import FEWEST_BEHIND_AMOUNTS, number_classes
 from sdcensus.model.published.percentiles import MEDIAN, QUARTILES, check_percent
+from sdcensus.model.published.table import Mark
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Code, Level, Variable
 from sdcensus.model.spec.axis import make_axis
@@ -27,7 +30,7 @@ from sdcensus.model.spec.record_sets import is_product, leaves_in
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.model.spec.universe import EVERYTHING, Universe, restrict, universe_of
 from sdcensus.model.text import LANGUAGES, Text
-from sdcensus.session.answer.cells import CountedCells, answer_cells
+from sdcensus.session.answer.cells import AnswerCells, CountedCells, answer_cells
 from sdcensus.session.answer.delivery import delivered_axis, question_heading, sum_notes
 from sdcensus.session.answer.recipe import Compiled, compile_question
 from sdcensus.session.figures import words
@@ -363,7 +366,7 @@ class SumsProduct:
             title=self.title,
             axes=tuple(map(delivered_axis, self.compiled.axes)),
             values=cells.values,
-            marks=cells.marks,
+            marks=_marks_of_sums(self.compiled, part, cells),
             unit=Text.of({language: units_text(spec, language) for language in LANGUAGES}),
             rows=self.rows,
             notes=(*part.table.notes, *sum_notes(self.compiled, cells)),
@@ -373,6 +376,21 @@ class SumsProduct:
             signs=heading.signs,
             support=cells.support,
         )
+
+
+def _marks_of_sums(compiled: Compiled, part: PublishedPart, cells: AnswerCells) -> Marks | None:
+    """The marks of sums: those of estimates that at least half of a sum comes from go beside it."""
+    beside, values = part.table.beside, part.table.published
+    if beside is None:
+        return cells.marks
+    marks = np.zeros(cells.values.shape, np.uint8) if cells.marks is None else cells.marks.copy()
+    low = Mark.LOW_RELIABILITY
+    for mark, own in ((Mark.MODERATE_ERROR, beside != Mark.NONE), (low, beside == low)):
+        some = CountedCells(np.where(own, values, 0))
+        share = answer_cells(compiled, some, Ruling(Verdict())).values
+        much = (2 * share >= cells.values) & (cells.values > 0)
+        marks[much & ((marks == Mark.NONE) | (marks == Mark.MODERATE_ERROR))] = mark
+    return marks
 
 
 def sums_product(

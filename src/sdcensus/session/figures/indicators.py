@@ -90,7 +90,7 @@ def _share(asked: Asked) -> FiguresProduct:
     above, below = asked.sides()
     if above is None:
         raise SpecError('name what is counted: numerator = "..."')
-    return _quotient(asked, share(above, below or EVERYTHING, asked.planned.decimals))
+    return _quotient(asked, share(above, below or EVERYTHING, asked.decimals))
 
 
 def _ratio(asked: Asked) -> FiguresProduct:
@@ -99,26 +99,24 @@ def _ratio(asked: Asked) -> FiguresProduct:
     above, below = asked.sides()
     if above is None or below is None:
         raise SpecError('name what is divided: numerator = "...", denominator = "..."')
-    return _quotient(asked, ratio(above, below, asked.planned.per, asked.planned.decimals))
+    return _quotient(asked, ratio(above, below, asked.per, asked.decimals))
 
 
 def _sex_ratio(asked: Asked) -> FiguresProduct:
-    planned, variable = asked.planned, asked.variable()
+    variable = asked.variable()
     above, below = asked.sides()
     level = variable.level()
     return _quotient(
-        asked, sex_ratio(variable, level, planned.per, planned.decimals, above=above, below=below)
+        asked, sex_ratio(variable, level, asked.per, asked.decimals, above=above, below=below)
     )
 
 
 def _dependency_ratio(asked: Asked) -> FiguresProduct:
-    planned, name = asked.planned, asked.variable().name
+    name = asked.variable().name
     above, below = asked.sides()
     return _quotient(
         asked,
-        dependency_ratio(
-            name, asked.schema, planned.per, planned.decimals, above=above, below=below
-        ),
+        dependency_ratio(name, asked.schema, asked.per, asked.decimals, above=above, below=below),
     )
 
 
@@ -129,7 +127,7 @@ def _quotient(asked: Asked, definition: QuotientDefinition) -> FiguresProduct:
 
 def _household_size(asked: Asked) -> FiguresProduct:
     people, households = (asked.spec((), of) for of in (Entity.PERSON, Entity.HOUSEHOLD))
-    decimals = asked.planned.decimals
+    decimals = asked.decimals
 
     def compute(counts: Sequence[Counted]) -> Figures:
         return quotient(counts[0], counts[1], per=1, decimals=decimals)
@@ -146,7 +144,7 @@ def _distribution(asked: Asked) -> FiguresProduct:
     if not axis.total:
         axis = make_axis(axis.variable, axis.levels, total=True)
     called = words.variable_words(words.DISTRIBUTION, axis.variable)
-    figure = Percentages((axis.variable.name,), asked.planned.decimals, called)
+    figure = Percentages((axis.variable.name,), asked.decimals, called)
     return asked.product(asked.spec((axis,)), figure)
 
 
@@ -159,7 +157,7 @@ def _of_numbers(asked: Asked) -> FiguresProduct:
         planned.kind,
         variable,
         level,
-        planned.decimals,
+        asked.decimals,
         percent=planned.percent,
         fewest=planned.fewest,
     )

@@ -13,7 +13,8 @@ from sdcensus.model.published.table_format import table_format
 from sdcensus.model.quantities import parse_bytes
 from sdcensus.model.secret import LONGEST, Secret
 from sdcensus.risk.groups.broken_down import BrokenDown
-from sdcensus.session.census.census import SECRET_VARIABLE, Census, default_threads
+from sdcensus.session.census.census import Census, default_threads
+from sdcensus.session.census.secret_file import SECRET_VARIABLE
 from sdcensus.session.gate.gate import GateReport
 from sdcensus.session.gate.group_risk import (
     EVALUATION_WORK,

@@ -25,11 +25,15 @@ from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.headings import table_heading
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import Text
+from sdcensus.session.census.maps import outlines_in
+from sdcensus.session.figures.asked import FiguresProduct
+from sdcensus.session.figures.noise_remarks import percentile_remarks
 from sdcensus.session.guard.guard import Guard
 from sdcensus.session.policy import Outcome, show
 from sdcensus.session.policy.code_rules import positions_of
 from sdcensus.session.policy.households import one_household_cells, withhold_households
 from sdcensus.session.policy.verdict import withholds_households
+from sdcensus.session.protect.counting import counting
 from sdcensus.session.protect.smallest_group import (
     GroupRule,
     published_records,
@@ -115,14 +119,10 @@ class Maker:
             for product in self._waiting[spec_key(spec)]:
                 self._stream(product, spec, counted)
             return
-        tabulate = self._resolved.census.tabulate
-        method, judge = self._resolved.method(spec), self._judge(spec)
-        protected = self._rule(spec).protect(spec, method, tabulate, counted=counted, judge=judge)
+        method, counts = self._resolved.method(spec), self._resolved.methods.judging(spec)
+        tabulate = counting(self._resolved.census, method)
+        protected = self._rule(spec).protect(spec, method, tabulate, counted=counted, counts=counts)
         self._publish(spec, protected)
-
-    def _judge(self, spec: TableSpec) -> Method | None:
-        """The method of the counts behind sums, which says what is broken down; else ``None``."""
-        return self._resolved.method(spec.records) if spec.measure.is_sum else None
 
     def finish_groups(self, progress: Progress) -> None:
         """Protect tables that are protected together, once all are counted, and finish them."""
@@ -152,8 +152,11 @@ class Maker:
                 name, shown, protected.provenance, imported=taken_over, together=together
             )
             office: Office = {"changes": changes.to_json()}
-            if protected.audit.remarks:
-                office["remarks"] = list(protected.audit.remarks)
+            remarks = list(protected.audit.remarks)
+            if isinstance(product, FiguresProduct):
+                remarks += percentile_remarks(product, shown, method)
+            if remarks:
+                office["remarks"] = remarks
             if self._resolved.output.evaluation:
                 axes = product.table.axes if isinstance(product, TableProduct) else None
                 office["evaluation"] = evaluated(
@@ -211,9 +214,10 @@ class Maker:
         with self._judging:
             if key not in self._judged:
                 method = self._resolved.method(spec)
-                tabulate = self._resolved.census.tabulate
-                judge = self._judge(spec)
-                protected = self._rule(spec).protect(spec, method, tabulate, judge=judge)
+                tabulate = counting(self._resolved.census, method)
+                protected = self._rule(spec).protect(
+                    spec, method, tabulate, counts=self._resolved.methods.judging(spec)
+                )
                 self._judged[key] = protected.table
             return self._judged[key]
 
@@ -237,6 +241,7 @@ class Maker:
             formats=resolved.output.formats,
             languages=resolved.output.languages,
             labels=resolved.labels(product),
+            outlines=outlines_in(resolved.census),
         )
         public = {
             "title": dict(delivered.title.by_language),

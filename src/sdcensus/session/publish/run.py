@@ -37,6 +37,7 @@ from sdcensus.session.guard.guard import (
 )
 from sdcensus.session.policy.small_codes import refuse_undecided
 from sdcensus.session.policy.verdict import withholds_households
+from sdcensus.session.protect.counting import needs_replicates
 from sdcensus.session.publish.counting import count_tables
 from sdcensus.session.publish.interruption import kept_or_forgotten, told_to_go_on
 from sdcensus.session.publish.last_files import LastFiles, write_last_files
@@ -375,7 +376,15 @@ def _make(
         maker.take(specs[index], cube)
 
     households = withholds_households(resolved.policy) or maker.groups.needs_households
-    count_tables(resolved.census, plan, work, engine=engine, threads=threads, households=households)
+    count_tables(
+        resolved.census,
+        plan,
+        work,
+        engine=engine,
+        threads=threads,
+        households=households,
+        replicates=lambda spec: needs_replicates(resolved.method(spec), spec),
+    )
     maker.finish_groups(progress)
     return len(missing), len(plan.scans)
 

@@ -39,7 +39,11 @@ def method_texts(specs: Sequence[TableSpec]) -> tuple[str, ...]:
         specs: The tables of the study: records are changed with them in mind.
     """
     of_sums = any(spec.measure.is_sum for spec in specs)
-    methods = [name for name, known in Registered(Part.METHOD).items() if known.for_sums == of_sums]
+    methods = [
+        name
+        for name, known in Registered(Part.METHOD).items()
+        if known.for_sums == of_sums and not known.for_samples
+    ]
     texts = [f"{name} {SETTINGS.get(name, '')}".strip() for name in methods]
     known = Registered(Part.PRE_TABULAR)
     texts += [f"{name} {_settings(name, specs)}".strip() for name in BEFORE if name in known]

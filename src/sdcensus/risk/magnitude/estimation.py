@@ -1,0 +1,195 @@
+"""How often the largest contribution of a cell is estimated: before, after, and over all keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from sdcensus.model.confidential import Confidential
+from sdcensus.model.cube.contributions import Contributions
+from sdcensus.model.cube.cube import Cube
+from sdcensus.model.cube.pairs import hidden_cells
+from sdcensus.model.published.table import Table
+from sdcensus.risk.magnitude.attackers import (
+    WITHIN,
+    Attacker,
+    Success,
+    check_coalition,
+    contributions_of,
+    success_of,
+)
+
+Int64 = npt.NDArray[np.int64]
+Float64 = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
+
+#: For each cell the chance to be published between two bounds; ``None`` where it is not known.
+Chances = Callable[[Int64, Int64], Float64 | None]
+
+#: Cells by their number of contributors: the first and the last number of each class.
+SIZES: tuple[tuple[int, int | None], ...] = ((1, 1), (2, 2), (3, 5), (6, None))
+
+
+@dataclass(frozen=True, slots=True, repr=False, kw_only=True)
+class Estimated(Confidential):
+    """How often an attacker comes near the largest contribution.
+
+    Attributes:
+        cells: Cells in which there is such an attacker.
+        before: In how many of them he succeeds where the true sum is published.
+        after: In how many he succeeds with what is published.
+        expected: In how many on average, over all keys that the cells could have had; ``None``
+            where the noise is not known.
+    """
+
+    cells: int
+    before: int
+    after: int
+    expected: float | None
+
+    def __repr__(self) -> str:
+        return "<Estimated: confidential>"
+
+    def share(self, number: float | None) -> float | None:
+        """A number of cells as a share of those in which there is such an attacker."""
+        return None if number is None or not self.cells else number / self.cells
+
+
+@dataclass(frozen=True, slots=True, repr=False, kw_only=True)
+class AttackerFigures(Confidential):
+    """What one attacker finds in a table.
+
+    Attributes:
+        attacker: Who.
+        members: How many stand together, for a coalition.
+        whole: In all cells.
+        by_size: By the number of contributors, a class of ``SIZES`` each.
+        people, people_found: Different people who are the largest contributor of a cell in which
+            there is such an attacker; those whom he comes near in one of them at least. ``None``
+            where the keys of contributors were not kept.
+        worst: The largest chance of a single cell.
+    """
+
+    attacker: Attacker
+    members: int
+    whole: Estimated
+    by_size: tuple[Estimated, ...]
+    people: int | None
+    people_found: int | None
+    worst: float | None
+
+    def __repr__(self) -> str:
+        return f"<AttackerFigures of {self.attacker}: confidential>"
+
+
+@dataclass(frozen=True, slots=True, repr=False, kw_only=True)
+class LargestRisk(Confidential):
+    """How near attackers come to the largest contributors of a table of sums.
+
+    Attributes:
+        within: How near an estimate is that counts, in percent of the largest contribution.
+        cells: Cells with a contributor, by their number of contributors.
+        attackers: What each finds.
+    """
+
+    within: float
+    cells: tuple[int, ...]
+    attackers: tuple[AttackerFigures, ...]
+
+    def __repr__(self) -> str:
+        return "<LargestRisk: confidential>"
+
+    def of(self, attacker: Attacker) -> AttackerFigures:
+        """What one of them finds."""
+        return next(figures for figures in self.attackers if figures.attacker is attacker)
+
+
+def largest_risk(
+    cube: Cube,
+    table: Table,
+    *,
+    chances: Chances | None = None,
+    within: float | Fraction = WITHIN,
+    members: int = 2,
+    attackers: Sequence[Attacker] = tuple(Attacker),
+) -> LargestRisk:
+    """How often each attacker comes near the largest contributor of a cell.
+
+    Args:
+        cube: Sums with their contributions.
+        table: What is published of them.
+        chances: Chances of published sums over all keys, such as ``method.chances_between``.
+        within: How near an estimate is that counts, in percent of the largest contribution.
+        members: How many contributors behind the largest stand together in a coalition.
+        attackers: Who is asked about.
+    """
+    check_coalition(members)
+    known, total = contributions_of(cube)
+    shown = shown_cells(table)
+    figures = []
+    for attacker in attackers:
+        success = success_of(attacker, cube, within=within, members=members)
+        expected = None
+        if chances is not None:
+            expected = chances(success.lower, success.upper)
+        if expected is not None:
+            expected = np.where(shown & success.asked, expected, 0.0)
+        hit = success.hit(table.published) & shown
+        figures.append(_figures(success, known, total, hit, expected, members))
+    return LargestRisk(
+        within=float(within),
+        cells=tuple(int(_of_size(known, size).sum()) for size in SIZES),
+        attackers=tuple(figures),
+    )
+
+
+def shown_cells(table: Table) -> Mask:
+    """Cells that have a published number."""
+    hidden = hidden_cells(table)
+    return np.ones(table.shape, dtype=bool) if hidden is None else ~hidden
+
+
+def _of_size(known: Contributions, size: tuple[int, int | None]) -> Mask:
+    first, last = size
+    inside: Mask = known.contributors >= first
+    return inside if last is None else inside & (known.contributors <= last)
+
+
+def _figures(
+    success: Success,
+    known: Contributions,
+    total: Int64,
+    hit: Mask,
+    expected: Float64 | None,
+    members: int,
+) -> AttackerFigures:
+    before = success.hit(total)
+
+    def among(cells: Mask) -> Estimated:
+        cells = cells & success.asked
+        return Estimated(
+            cells=int(cells.sum()),
+            before=int((before & cells).sum()),
+            after=int((hit & cells).sum()),
+            expected=None if expected is None else float(expected[cells].sum()),
+        )
+
+    people = people_found = None
+    if known.key is not None:
+        first = known.key[..., 0]
+        people, people_found = (
+            int(np.unique(first[mask]).size) for mask in (success.asked, success.asked & hit)
+        )
+    return AttackerFigures(
+        attacker=success.attacker,
+        members=members if success.attacker is Attacker.COALITION else 1,
+        whole=among(np.ones(success.asked.shape, dtype=bool)),
+        by_size=tuple(among(_of_size(known, size)) for size in SIZES),
+        people=people,
+        people_found=people_found,
+        worst=None if expected is None else float(expected.max(initial=0.0)),
+    )
