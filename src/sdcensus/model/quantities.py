@@ -119,7 +119,7 @@ def number_text(number: int, language: str | None = None, decimals: int = 0) -> 
         >>> number_text(12345, "nl"), number_text(12345, "fr").split()
         ('12.345', ['12', '345'])
     """
-    return written_as(f"{Decimal(number).scaleb(-decimals):,}", language)
+    return written_as(f"{Decimal(number).scaleb(-decimals):,.{decimals}f}", language)
 
 
 def written_as(figure: str, language: str | None) -> str:

@@ -89,10 +89,10 @@ export function readDataset(dataset, official = () => null) {
   const parts = Array.isArray(more.parts) ? more.parts : null;
   const weak = new Set(more.weak ?? []);
   const least = more.none_below ?? 1;
-  const asked = String(more.question?.measure ?? "");
   const value = (/** @type {number} */ offset) => values[offset] ?? null;
   const sign = (/** @type {number} */ offset) =>
     typeof status === "string" ? status : (status?.[offset] ?? "");
+  const asked = String(more.question?.measure ?? "");
   return {
     title: dataset.label ?? "",
     unit: unit.label,
