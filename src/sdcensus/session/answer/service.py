@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from sdcensus._version import __version__
+from sdcensus.errors import SpecError
 from sdcensus.methods.method import Method
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.policy.policy import Policy, UserRole
@@ -134,6 +135,7 @@ class TableService(Confidential):
         for method in self._methods.values() if self._rule else ():
             judging_method(method)
         self._sums = dict(sums or {})
+        _check_sums(policy, self._methods, self._sums)
         self._of_amounts = {rule.variable: amount_policy(policy, rule) for rule in policy.amounts}
         self._numbers = PublishedNumbers(
             census, policy, self._methods, self._sums, self._rule, kept_bytes
@@ -388,3 +390,21 @@ class TableService(Confidential):
         if ruling.verdict.outcome is Outcome.REFUSED:
             return ruling
         return replace(ruling, verdict=verdict_of_shown(policy, compiled, ruling.verdict))
+
+
+def _check_sums(
+    policy: Policy, methods: Mapping[Entity, Method], sums: Mapping[Entity, Method]
+) -> None:
+    """Refuse to offer sums that nothing protects.
+
+    Raises:
+        SpecError: A policy offers them, and there is no method for sums.
+    """
+    for rule in policy.amounts:
+        of = policy.schema.variable(rule.variable).entity
+        if rule.adds_up and of in methods and of not in sums:
+            raise SpecError(
+                f"The policy {policy.name!r} offers sums or means of {rule.variable!r}, and there"
+                f" is no method for sums of {of.plural}. Give one: sums={{...}}, such as"
+                " CellKeySums(secret=...)."
+            )
