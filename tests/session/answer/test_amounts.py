@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sdcensus.errors import QuestionError
+from sdcensus.errors import QuestionError, SpecError
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.magnitude.cell_key_sums import CellKeySums
 from sdcensus.methods.perturbation.design import design_perturbation
@@ -18,7 +18,7 @@ from sdcensus.model.published.table import Mark, Table
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Purpose
 from sdcensus.model.spec.question import Question
-from sdcensus.model.vocabulary import AmountFigure
+from sdcensus.model.vocabulary import AmountFigure, Measure
 from sdcensus.session.answer import TableService
 from sdcensus.session.census.census import Census
 from sdcensus.testing.island import SECRET
@@ -270,6 +270,37 @@ def test_an_amount_is_no_group_of_its_own_mean(census: Census, measure: str) -> 
     with pytest.raises(QuestionError, match="both a group") as mistake:
         service(census, INCOME).answer(asked(measure, "sex", "income@bracket"))
     assert mistake.value.place == "by[1]"
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"groups": {"income": [{"label": "Few", "codes": ["0-999"]}]}},
+        {"codes": {"income": ["0-999"]}},
+    ],
+)
+def test_groups_of_the_amount_itself_are_a_mistake(census: Census, parts: dict[str, Any]) -> None:
+    for measure in ("mean(income)", "median(income)"):
+        with pytest.raises(QuestionError, match="both a group"):
+            service(census, INCOME).answer(asked(measure, "sex", **parts))
+
+
+def test_weighted_answers_are_of_weighted_sums(census: Census) -> None:
+    made = service(census, INCOME, measure=Measure.WEIGHTED)
+    sums = made.answer(asked("sum(income)", "ed@parish")).table
+    means = made.answer(asked("mean(income)", "ed@parish")).table
+    assert sums is not None
+    assert means is not None
+    spec = census.spec("ed@parish", measure="weighted-sum(income)")
+    plan = CellKeySums(secret=SECRET).protect(census.tabulate(spec)).table.whole()
+    assert np.array_equal(sums.values[sums.numbered], plan.published[sums.numbered])
+    assert all(500 < value / 100 < 3_500 for value in means.values[means.numbered])
+
+
+def test_sums_without_a_method_are_not_offered(census: Census) -> None:
+    policy = Policy(name="test", schema=census.schema, amounts=(INCOME,))
+    with pytest.raises(SpecError, match="no method for sums of persons"):
+        TableService(census, policy, {Entity.PERSON: COUNTS})
 
 
 def test_conditions_and_own_groups_have_means(census: Census) -> None:

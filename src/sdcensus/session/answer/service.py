@@ -7,19 +7,17 @@ rules on published numbers, sums of published values. What leaves this module is
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from sdcensus._version import __version__
+from sdcensus.errors import SpecError
 from sdcensus.methods.method import Method
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.policy.policy import Policy, UserRole
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.census_facts import CensusFacts
-from sdcensus.model.published.delivery import DeliveredTable
 from sdcensus.model.published.figures import FigureLimits
 from sdcensus.model.published.record_changes import RecordChange, record_changes
 from sdcensus.model.schema.variable import Entity
@@ -30,10 +28,14 @@ from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import Text
 from sdcensus.model.vocabulary import AmountFigure
 from sdcensus.risk.looks.sums import SumBudget
+from sdcensus.session.answer.answers import (
+    Answer as Answer,
+    Checked as Checked,
+    DataVersions as DataVersions,
+)
 from sdcensus.session.answer.budgets import OpenedBudget, refuse_online
 from sdcensus.session.answer.catalogue import Catalogue, make_catalogue
 from sdcensus.session.answer.cells import (
-    WorkedExample,
     answer_cells,
     low_reliability,
     worked_example,
@@ -66,78 +68,6 @@ from sdcensus.session.protect.smallest_group import (
 KEPT_BYTES = 128 << 20
 #: More cells than this are not counted for one answer, however few of them are shown.
 MOST_COUNTED = 5_000_000
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Checked:
-    """What can be said of a question before anything is counted.
-
-    Attributes:
-        question: The question.
-        spec: The table in the sense of the policy.
-        cells, limit: How many cells it has, and how many it may have.
-        dimensions, most_dimensions: The same for its variables.
-        verdict: What rules on code lists say.
-    """
-
-    question: Question
-    spec: TableSpec
-    cells: int
-    limit: int | None
-    dimensions: int
-    most_dimensions: int | None
-    verdict: Verdict
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Answer:
-    """What the public is told. Public.
-
-    Attributes:
-        question: The question.
-        spec: The table in the sense of the policy and of the watch: axes as they were asked for,
-            the condition narrowed to the codes that are shown.
-        table: The table; ``None`` where the policy refuses it.
-        parts: How many published values each cell is the sum of; ``None`` where each is one.
-        cells, limit: How many cells it has, and how many it may have.
-        dimensions, most_dimensions: The same for its variables.
-        verdict: What the policy says.
-        example: A place where published parts do not add up, if there is one.
-    """
-
-    question: Question
-    spec: TableSpec
-    table: DeliveredTable | None
-    parts: np.ndarray[Any, np.dtype[np.int64]] | None
-    cells: int
-    limit: int | None
-    dimensions: int
-    most_dimensions: int | None
-    verdict: Verdict
-    example: WorkedExample | None = None
-
-    @property
-    def areas(self) -> int | None:
-        """How many areas the table shows or would show."""
-        return self.verdict.areas
-
-    @property
-    def available(self) -> int | None:
-        """How many of them have numbers."""
-        return self.verdict.available
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DataVersions:
-    """Which numbers these are. Public."""
-
-    data: str
-    keys: int
-    method: str
-    package: str
-    policy: str
-    secret_id: str
-    smallest_group: int = 0
 
 
 class TableService(Confidential):
@@ -205,6 +135,7 @@ class TableService(Confidential):
         for method in self._methods.values() if self._rule else ():
             judging_method(method)
         self._sums = dict(sums or {})
+        _check_sums(policy, self._methods, self._sums)
         self._of_amounts = {rule.variable: amount_policy(policy, rule) for rule in policy.amounts}
         self._numbers = PublishedNumbers(
             census, policy, self._methods, self._sums, self._rule, kept_bytes
@@ -459,3 +390,21 @@ class TableService(Confidential):
         if ruling.verdict.outcome is Outcome.REFUSED:
             return ruling
         return replace(ruling, verdict=verdict_of_shown(policy, compiled, ruling.verdict))
+
+
+def _check_sums(
+    policy: Policy, methods: Mapping[Entity, Method], sums: Mapping[Entity, Method]
+) -> None:
+    """Refuse to offer sums that nothing protects.
+
+    Raises:
+        SpecError: A policy offers them, and there is no method for sums.
+    """
+    for rule in policy.amounts:
+        of = policy.schema.variable(rule.variable).entity
+        if rule.adds_up and of in methods and of not in sums:
+            raise SpecError(
+                f"The policy {policy.name!r} offers sums or means of {rule.variable!r}, and there"
+                f" is no method for sums of {of.plural}. Give one: sums={{...}}, such as"
+                " CellKeySums(secret=...)."
+            )

@@ -166,15 +166,23 @@ def _amount(question: Question, figure: FigureOf, policy: Policy) -> Variable:
         amount = figure.amount_of(Entity.parse(question.of), policy.schema)
     except SpecError as error:
         raise QuestionError(error.said, place="measure") from None
-    for at, text in enumerate(question.by):
-        if text.partition("@")[0].removesuffix("-total").strip() == amount.name:
+    used = [
+        *(
+            (f"by[{at}]", text.partition("@")[0].removesuffix("-total").strip())
+            for at, text in enumerate(question.by)
+        ),
+        *((f"codes.{name}", name) for name, _ in question.codes),
+        *((f"groups.{name}", name) for name, _ in question.groups),
+    ]
+    for place, name in used:
+        if name == amount.name:
             raise QuestionError(
                 told(
                     "question.amount-as-group",
                     "{variable!r} is both a group and what is computed. Take it out of one.",
                     variable=amount.name,
                 ),
-                place=f"by[{at}]",
+                place=place,
             )
     return amount
 
