@@ -77,7 +77,7 @@ class Ancestry:
         # The shape last: numpy makes an array of one axis of a single cell. What a cell has several
         # of, such as its largest contributions, stands behind the axes.
         behind = values.shape[len(self.axes) :]
-        return np.ascontiguousarray(values).reshape(*self.spec.shape, *behind)
+        return np.ascontiguousarray(values).reshape((*self.spec.shape, *behind))
 
     def cut_cube(self, cube: Cube) -> Cube:
         """The cube of the table, from that of ``extended``."""
