@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from sdcensus.documents.schema.document import read_schema
 from sdcensus.errors import SpecError
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.magnitude.cell_key_sums import CellKeySums
@@ -26,7 +28,8 @@ from sdcensus.session.figures.indicators import indicator_product
 from sdcensus.session.protect.table import protect_table
 from sdcensus.session.publish.products import Heading, PublishedPart
 from sdcensus.testing.island import SECRET
-from tests.hamlet import write_hamlet
+from tests.hamlet import SCHEMA, write_hamlet
+from tests.methods.magnitude.incomes import income_census
 
 COUNTS, SUMS = CellKey(scheme("CP3"), secret=SECRET), CellKeySums(secret=SECRET)
 
@@ -100,7 +103,7 @@ def test_who_has_no_amount_is_in_no_mean(census: Census) -> None:
     assert [rent.level(part.level).codes[part.at].code for part in parts] == [rent.codes[0].code]
     table = made(census, kind="mean", variable="rent", of=Entity.HOUSEHOLD, by=("tenure",))
     assert marks(table)[0] == Mark.NOT_AVAILABLE  # owners pay none
-    assert 100 < values(table)[1] / 10 < 900
+    assert 100 < values(table)[1] / 100 < 900
 
 
 def test_an_amount_that_everybody_has_is_divided_by_plain_counts(census: Census) -> None:
@@ -113,6 +116,39 @@ def test_an_amount_that_everybody_has_is_divided_by_plain_counts(census: Census)
 
 def _without_missing(variable: Variable) -> Variable:
     return replace(variable, codes=tuple(code for code in variable.codes if not code.is_missing))
+
+
+def test_a_universe_of_known_amounts_is_one_published_value(tmp_path: Path) -> None:
+    universe = (
+        "\n[universe.known]\ncondition = \"income@bracket in ('0-999', '1000-2499', '2500+')\"\n"
+    )
+    schema = read_schema(write_hamlet(tmp_path, schema=SCHEMA + universe).schema)
+    parts = stated_parts(schema.variable("income"))
+    assert parts is not None
+    assert len(parts) == 1
+    tables = AmountTables.of(TableSpec.build(schema, ["sex"]), schema.variable("income"), schema)
+    assert tables.stated is not None
+    assert len(tables.stated.places) == 1
+
+
+def test_one_contributor_has_no_mean_and_equal_ones_do_not_show_their_amount(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Everybody has 1,000: a true mean would say it exactly."""
+    monkeypatch.setattr(
+        "tests.methods.magnitude.incomes.incomes", lambda people, **_: np.full(people, 100_000)
+    )
+    equal = income_census(people=800)
+    table = made(equal, kind="mean", variable="income", by=("area", "sex", "age"), decimals=2)
+    cube = equal.tabulate("area", "sex", "age")
+    assert isinstance(cube, Cube)
+    counts = cube.count
+    flags = np.asarray(table.marks)
+    assert (counts == 1).any()
+    assert (flags[counts == 1] == Mark.NOT_AVAILABLE).all()
+    shown = table.values[flags != Mark.NOT_AVAILABLE]
+    assert shown.size > 20
+    assert (shown == 100_000).mean() < 0.1
 
 
 def test_weighted_means_divide_weighted_sums_by_weighted_counts(census: Census) -> None:

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from python_calamine import CalamineWorkbook
 
-from sdcensus.errors import SdcensusError, SpecError
+from sdcensus.errors import Refused, SdcensusError, SpecError
 from sdcensus.session.publish.resolution import resolve
 from sdcensus.session.publish.run import publish
 from tests.hamlet import SCHEMA, Hamlet, write_hamlet
@@ -185,6 +185,26 @@ def test_the_office_is_told_how_far_noise_moves_percentiles_and_readers_are_not(
     assert 0 < numbers[0] <= numbers[1] < 1_000
     for file in folder.iterdir():
         assert b"standard deviation" not in file.read_bytes()
+
+
+def test_policy_lock_and_universes_hold_for_sums_as_for_counts(
+    hamlet: Hamlet, tmp_path: Path
+) -> None:
+    hamlet.write(
+        "policy.toml",
+        'name = "Rules"\n[online]\nminimum_population = 80\nsmallest_group = 15\n',
+    )
+    plan = PLAN.replace("[output]", '[policy]\nfile = "policy.toml"\nrole = "public"\n\n[output]')
+    plan = plan.replace('by = ["ed"]', 'by = ["ed"]\nuniverse = "age@broad == \'15-64\'"')
+    folder = run(hamlet, plan, tmp_path)
+    signs = {row["ed"]: row.get("flag", "") for row in rows(folder, "mean")}
+    assert signs["E5"] == "."
+    assert signs["_T"] == ""
+    changed = plan.replace(
+        "[policy]", '[protect.sums]\nmethod = "cell-key-sums"\nnoise_share = 0.4\n\n[policy]'
+    )
+    with pytest.raises(Refused, match="would change"):
+        run(hamlet, changed, tmp_path)
 
 
 def test_the_plan_of_the_page_is_published(hamlet: Hamlet, tmp_path: Path) -> None:
