@@ -113,6 +113,8 @@ def widened(
             wanted = wanted if problem.reach is None else wanted.upwards(problem)
             now = audit.with_room(now, others & (problem.counts > 0), wanted, progress, known=cell)
         said += " So was what those know who are alone in one."
+    if problem.reach is not None and len(tables.specs) > 1:
+        said += f" {SUMS_TOGETHER}"
     more = int(now.sum()) - int(closed.sum())
     told = f" {more:,} more were closed after an audit." if more else ""
     return Pattern(now, f"{statement}{told} {said}")
@@ -155,8 +157,7 @@ class _Audit:
     @property
     def statement(self) -> str:
         if self.problem.reach is not None and _Way.PROGRAMS in self.ways:
-            beyond = f" {SUMS_TOGETHER}" if len(self.tables.specs) > 1 else ""
-            return f"Each primary cell was audited by linear programs.{beyond}"
+            return "Each primary cell was audited by linear programs."
         if _Way.WHOLE_NUMBERS in self.ways:
             return "Each primary cell was audited."
         if _Way.PROGRAMS in self.ways:

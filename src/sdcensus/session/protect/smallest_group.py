@@ -326,10 +326,8 @@ def _listed(table: AnyTable) -> NonZeroCells:
 def published_records(method: Method, cube: Cube) -> Int64 | None:
     """Behind weighted counts, the numbers of records as they would be published; else ``None``.
 
-    Methods that protect no counts have none either.
-
     Rules about few units are about these: a single record of a sample may stand for thousands.
-    Figures of sums have counts of their own beside them.
+    Methods that protect no counts have none; rules about sums are about their contributors.
     """
     measure, first = cube.spec.measure, method.first
     if measure is Measure.COUNT or measure.is_sum or first.for_samples:
