@@ -214,11 +214,7 @@ class Census(Confidential):
         return self._default
 
     def rows(self, of: str | Entity = Entity.PERSON) -> int | None:
-        """How many records of a kind there are; ``None`` where files were not loaded. Confidential.
-
-        Args:
-            of: Persons, families, households, dwellings, buildings.
-        """
+        """How many records of a kind there are; ``None`` if files were not loaded. Confidential."""
         entity = Entity.parse(of)
         for source in (self._store, self._parquet):
             if source is not None:
@@ -233,10 +229,7 @@ class Census(Confidential):
         measure: str | Measure | None = Measure.COUNT,
         name: str = "",
     ) -> TableSpec:
-        """A table without its numbers, checked against the schema.
-
-        Without a measure (``None``), that of the census is meant.
-        """
+        """A table without its numbers, checked against the schema; ``None`` is its own measure."""
         return TableSpec.build(
             self.schema, by, of=of, universe=universe, measure=measure, name=name
         )
@@ -264,8 +257,7 @@ class Census(Confidential):
             weights: Also sum the weights beside a count.
             sums: Continuous variables to sum as well.
             households: Also find which cells are made of one household.
-            contributions: What is kept of the contributions to a table of sums; by default all that
-                a method may ask for.
+            contributions: What is kept of contributions to sums; all that methods ask by default.
             replicates: Also what random groups of households add to an estimate: sampling errors.
             engine: ``memory`` (for a store), ``duckdb`` or ``spark``; the numbers are the same.
         """
@@ -274,8 +266,7 @@ class Census(Confidential):
             if (of, universe, measure) != (Entity.PERSON, None, Measure.COUNT):
                 raise SpecError("A TableSpec says itself what is counted, of whom and how.")
         else:
-            texts = [str(axis) for axis in by]
-            spec = self.spec(*texts, of=of, universe=universe, measure=measure)
+            spec = self.spec(*map(str, by), of=of, universe=universe, measure=measure)
         names = (sums,) if isinstance(sums, str) else tuple(sums)
         request = Tabulate(
             spec=spec,
