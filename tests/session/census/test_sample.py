@@ -270,7 +270,7 @@ def test_a_menu_that_says_nothing_stays_closed(made: Office) -> None:
 def test_one_table_and_a_check_of_a_policy_say_it_too(made: Office) -> None:
     with pytest.raises(Refused, match=r"Say --measure weighted; or, .* --measure count"):
         published_spec(made.census, "sex")
-    for measure in Measure:
+    for measure in (Measure.COUNT, Measure.WEIGHTED):
         assert published_spec(made.census, "sex", measure=measure).measure is measure
     silent = Policy(name="Silent", schema=made.census.schema)
     assert 'measure = "weighted" at the top of the policy' in unweighted_menu(made.census, silent)
