@@ -138,6 +138,22 @@ def test_consistent_in_every_table() -> None:
     assert one._beside()[-1].tolist() == two._beside().tolist()
 
 
+def test_differencing_gives_a_weight_to_within_the_base() -> None:
+    """Of somebody who is in one cell and not in the other no more is seen than his weight."""
+    census = island(2_000)
+    method = lenient()
+    everybody = census.tabulate("sex", measure="weighted", replicates=True)
+    for least in range(1, 10):
+        universe = f"age >= {least}"
+        some = census.tabulate("sex", measure="weighted", universe=universe, replicates=True)
+        shown = method.protect(everybody).table.whole().published
+        less = method.protect(some).table.whole().published
+        assert everybody.values.weight is not None
+        assert some.values.weight is not None
+        weight = everybody.values.weight - some.values.weight
+        assert (np.abs(100 * (shown - less) - weight) <= 100 * 10).all()
+
+
 # ------------------------------------------------------------------------- what is not shown
 
 

@@ -235,3 +235,22 @@ def test_a_step_that_withholds_more_keeps_the_signs(census: Census, tmp_path: Pa
     out = tmp_path / "t.csv"
     ProtectedFiles(out=out).write(protect_table(census, spec, method))
     assert ",B" in out.read_text("utf-8")
+
+
+def test_the_audit_has_the_errors_themselves(census: Census, tmp_path: Path) -> None:
+    """They decide the classes, and are for the office: an exact error tells how many were asked."""
+    method = SampleRounding()
+    spec = census.spec("ed@parish", "sex", measure="weighted")
+    result = protect_table(census, spec, method)
+    audit, out = tmp_path / "audit.csv", tmp_path / "table.csv"
+    ProtectedFiles(out=out, audit=audit, confidential=True).write(result)
+    assert "relative_error" not in out.read_text("utf-8")
+    with audit.open(encoding="utf-8", newline="") as file:
+        lines = list(csv.DictReader(file))
+    assert {line["flag"] for line in lines} >= {"B", "( )", "/"}
+    for line in lines:
+        if line["relative_error"]:
+            error = float(line["relative_error"])
+            sign = "" if error <= 0.05 else "B" if error <= 0.1 else "( )" if error <= 0.15 else "/"
+            assert line["flag"] in (sign, "/" if int(line["count"]) < 3 else sign)
+            assert (line["published"] == "") is (line["flag"] == "/")

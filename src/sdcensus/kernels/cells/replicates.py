@@ -97,6 +97,28 @@ def errors_above(
     return tuple(np.asarray(variance > square * limit**2, dtype=bool) for limit in limits)
 
 
+def relative_errors(
+    values: Int64, replicates: Sequence[Int64], count: Int64, weight: Int64, unit: int
+) -> npt.NDArray[np.float64]:
+    """The relative standard errors themselves, for the office: nothing is published from them.
+
+    Not a number where nothing was estimated.
+
+    Examples:
+        >>> thirds = [np.array([30]), np.array([50]), np.array([40])]
+        >>> cell = np.array([120]), thirds, np.array([12]), np.array([120])
+        >>> relative_errors(*cell, 1).round(4).tolist()
+        [0.1369]
+    """
+    groups = len(replicates)
+    stands = weight.astype(np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.clip(1 - count * float(unit) / stands, 0, 1)
+        squares = sum((group - values / groups) ** 2 for group in replicates)
+        errors = np.sqrt(share * squares * groups / (groups - 1)) / np.abs(values)
+    return np.where(np.isfinite(errors), errors, np.nan)
+
+
 def _bits(numbers: Int64) -> Int64:
     """How many bits each number has; of large ones perhaps one more."""
     _, exponent = np.frexp(numbers.astype(np.float64))

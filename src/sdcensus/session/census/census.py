@@ -198,11 +198,7 @@ class Census(Confidential):
         return self._default
 
     def rows(self, of: str | Entity = Entity.PERSON) -> int | None:
-        """How many records of a kind there are; ``None`` where files were not loaded. Confidential.
-
-        Args:
-            of: Persons, families, households, dwellings, buildings.
-        """
+        """How many records of a kind there are; ``None`` if files were not loaded. Confidential."""
         entity = Entity.parse(of)
         for source in (self._store, self._parquet):
             if source is not None:
@@ -217,10 +213,7 @@ class Census(Confidential):
         measure: str | Measure | None = Measure.COUNT,
         name: str = "",
     ) -> TableSpec:
-        """A table without its numbers, checked against the schema.
-
-        Without a measure (``None``), that of the census is meant.
-        """
+        """A table without its numbers, checked against the schema; ``None`` is its own measure."""
         return TableSpec.build(
             self.schema, by, of=of, universe=universe, measure=measure, name=name
         )

@@ -33,16 +33,18 @@ from sdcensus.session.policy import Outcome, show
 from sdcensus.session.policy.code_rules import positions_of
 from sdcensus.session.policy.households import one_household_cells, withhold_households
 from sdcensus.session.policy.verdict import withholds_households
-from sdcensus.session.protect.counting import counting
+from sdcensus.session.protect.counting import counting, needs_replicates
 from sdcensus.session.protect.smallest_group import (
     GroupRule,
     published_records,
     too_large,
 )
+from sdcensus.session.publish.counting import count_tables
 from sdcensus.session.publish.last_files import evaluated
 from sdcensus.session.publish.linked_groups import LinkedGroups, counted_for
 from sdcensus.session.publish.products import Mask, Product, PublishedPart, TableProduct, spec_key
 from sdcensus.session.publish.resolution import Resolved
+from sdcensus.session.publish.schedule import Schedule
 from sdcensus.session.publish.streamed import StreamOptions, stream_table
 from sdcensus.session.publish.workplace import Finished, Workplace, WrittenFile
 
@@ -102,6 +104,19 @@ class Maker:
                 if spec_key(spec) == key:
                     specs[key] = spec
         return tuple(specs.values())
+
+    def count(self, schedule: Schedule, *, engine: str | None, threads: int) -> None:
+        """Count every table of a schedule, protect it, and finish what waited for it."""
+        specs, resolved = self.specs(), self._resolved
+        count_tables(
+            resolved.census,
+            schedule,
+            lambda index, cube: self.take(specs[index], cube),
+            engine=engine,
+            threads=threads,
+            households=withholds_households(resolved.policy) or self.groups.needs_households,
+            replicates=lambda spec: needs_replicates(resolved.method(spec), spec),
+        )
 
     def take(self, spec: TableSpec, counted: AnyCube) -> None:
         """Protect a table and finish the products that waited for it.
