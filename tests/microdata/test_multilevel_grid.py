@@ -208,6 +208,15 @@ def test_groups_are_made_once(land: Gridland, grouped: tuple[Census, DerivationR
         derive(grouped[1].store, land.folder / "b", "multilevel-grid", said, secret=land.secret)
 
 
+def test_a_country_of_small_squares_needs_a_larger_size(tmp_path: Path) -> None:
+    grid = "epsg = 3035, cell = 100, extent = [0, 0, 900000, 900000], inhabited = true"
+    points: list[Point] = [(50, 50), (899_950, 899_950)]
+    other = gridland(tmp_path, points, grid)
+    other.load()
+    with pytest.raises(SdcensusError, match=r"81,000,000 places.*Add a larger size"):
+        groups_with(other, tmp_path, at_least=2)
+
+
 def test_groups_do_not_depend_on_the_order_of_rows(land: Gridland, tmp_path: Path) -> None:
     points, sizes = village()
     other = gridland(tmp_path, points[::-1], GRID, sizes=sizes[::-1])

@@ -6,6 +6,7 @@ are made again from other counts would tell, by the difference, what the first o
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -37,6 +38,8 @@ SQUARES_FILE = "squares-and-groups.csv"
 _RULES = ("merge", "quadtree")
 _NAME = re.compile(r"[^\W\d]\w*")
 _ROWS = 1 << 22
+#: Places for squares of the largest size, of which most may be empty.
+_MOST_PLACES = 20_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -158,6 +161,13 @@ class MultilevelGrid(Confidential):
         tops = levels[-1]
         _, first = np.unique(tops.group_array[:-1], return_index=True)
         places = north[first] // size, east[first] // size
+        spread = math.prod(int(np.ptp(line)) + 1 for line in places)
+        if spread > _MOST_PLACES:
+            raise SpecError(
+                f"The squares of {size_label(size)}, the largest of {variable.name!r}, are spread"
+                f" over {spread:,} places; neighbours are looked for among at most"
+                f" {_MOST_PLACES:,}. Add a larger size to the cells in the schema."
+            )
         return square_groups(
             counts, parents, places, self.at_least, quadtree=self.rule == "quadtree"
         )

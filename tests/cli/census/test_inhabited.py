@@ -36,3 +36,29 @@ def test_too_many_squares_without_the_decision_are_refused(run: Run, tmp_path: P
     assert "90,000,000 cells; at most 2,000,000" in words
     assert "inhabited = true" in words
     assert not land.store.exists()
+
+
+PLAN = """\
+store = "census.store"
+
+[[table]]
+name = "squares"
+rows = ["ed_grid@1km"]
+
+[protect]
+method = "cell-key"
+strength = "strong"
+"""
+
+
+def test_the_notes_of_a_publication_name_the_decision(run: Run, tmp_path: Path) -> None:
+    land = gridland(tmp_path, [(50, 50), (899_950, 50)] * 30, f"{GRID}, inhabited = true")
+    land.load()
+    plan = tmp_path / "plan.toml"
+    plan.write_text(PLAN, encoding="utf-8")
+    out = tmp_path / "published"
+    made = run("publish", plan, "--out", out, "--secret", land.secret)
+    assert made.code == 0, made.err
+    pages = [path.read_text(encoding="utf-8") for path in out.rglob("notes*.html")]
+    assert pages
+    assert all(WORDS in " ".join(page.split()) for page in pages)

@@ -87,6 +87,13 @@ def test_sizes_that_do_not_nest_are_refused(coarser: tuple[int, ...], words: str
         grid((0, 0, 1000, 1000), 100, coarser)
 
 
+def test_an_extent_that_cannot_be_numbered_is_refused() -> None:
+    far = 10**13
+    spec = GridSpec("ed_grid", "x", "y", 3035, 1, (0, 0, far, far), inhabited=True)
+    with pytest.raises(SpecError, match="more than can be numbered"):
+        leaf_codes(spec)
+
+
 @given(st.integers(1, 99_999), st.integers(1, 9_999), st.integers(), st.integers())
 def test_codes_of_squares_are_read_back(epsg: int, size: int, north: int, east: int) -> None:
     square = Square(epsg, size, north, east)

@@ -164,14 +164,8 @@ def protect(
     from sdcensus.session.protect import own_groups, table as session
 
     output = Output(quiet=quiet)
-    files = session.ProtectedFiles(
-        out=out,
-        format=format,
-        audit=audit,
-        confidential=confidential,
-        registry=registry,
-        squares=squares,
-    )
+    files = session.ProtectedFiles(out=out, format=format, registry=registry, squares=squares)
+    files = replace(files, audit=audit, confidential=confidential)
     files.check()
     _check_groups(groups, groups_out, minimum_population, format)
     census = open_census(store)

@@ -43,32 +43,40 @@ class SquareGroups(NamedTuple):
 
 @compiled
 def _merged(counts: Int64, roots: Int64, threshold: int) -> bool:
-    """Merge groups that are too small, in place; whether that was possible.
+    """Merge squares that hold too few; whether that was possible.
 
-    ``counts`` are those of the groups, 0 for a group that is part of another one or empty;
-    ``roots`` becomes the group of each.
+    ``roots`` is the own number of each square before, and the lowest of its group afterwards.
+    Groups are kept in the order of their counts and lowest numbers, so that the smallest is the
+    first, and the partner that makes the smallest sum is found by bisection.
     """
-    while True:
-        smallest = -1
-        for i in range(counts.size):
-            if 0 < counts[i] < threshold and (smallest < 0 or counts[i] < counts[smallest]):
-                smallest = i
-        if smallest < 0:
-            return True
-        best = -1
-        for i in range(counts.size):
-            if i == smallest or counts[i] == 0 or counts[i] + counts[smallest] < threshold:
-                continue
-            if best < 0 or counts[i] < counts[best]:
-                best = i
-        if best < 0:
+    numbers = np.flatnonzero(counts)
+    numbers = numbers[np.argsort(counts[numbers], kind="mergesort")]
+    sums = counts[numbers]
+    for first in range(sums.size):
+        if sums[first] >= threshold:
+            break
+        low, high = first + 1, sums.size
+        while low < high:
+            middle = (low + high) // 2
+            if sums[middle] + sums[first] < threshold:
+                low = middle + 1
+            else:
+                high = middle
+        if low == sums.size:
             return False
-        kept, gone = min(smallest, best), max(smallest, best)
-        counts[kept] += counts[gone]
-        counts[gone] = 0
-        for i in range(roots.size):
-            if roots[i] == gone:
-                roots[i] = kept
+        total = sums[first] + sums[low]
+        kept = min(numbers[first], numbers[low])
+        roots[max(numbers[first], numbers[low])] = kept
+        at = low
+        while at + 1 < sums.size and (
+            sums[at + 1] < total or (sums[at + 1] == total and numbers[at + 1] < kept)
+        ):
+            sums[at], numbers[at] = sums[at + 1], numbers[at + 1]
+            at += 1
+        sums[at], numbers[at] = total, kept
+    for i in range(roots.size):  # a root is lower than what it is the root of
+        roots[i] = roots[roots[i]]
+    return True
 
 
 @compiled

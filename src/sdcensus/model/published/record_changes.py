@@ -93,12 +93,14 @@ def notes_of_records(
     notes = notes_of_lineage(lineage)
     if RecordChange.SMALL_COUNTS in record_changes(lineage) and unlisted(listed, specs):
         notes = (*notes, Text.named("notes.before.not_listed"))
-    names = [axis.variable for spec in specs for axis in spec.axes]
-    from_records = {variable.name for variable in names if variable.codes_from_records}
-    return (
-        *notes,
-        *(Text.named("notes.inhabited").filled(variable=name) for name in sorted(from_records)),
-    )
+    return (*notes, *notes_of_code_lists(specs))
+
+
+def notes_of_code_lists(specs: Sequence[TableSpec]) -> tuple[Text, ...]:
+    """What readers should know about variables whose code list is what occurs in the records."""
+    shown = {axis.variable.name: axis.variable for spec in specs for axis in spec.axes}
+    names = sorted(name for name, variable in shown.items() if variable.codes_from_records)
+    return tuple(Text.named("notes.inhabited").filled(variable=name) for name in names)
 
 
 def cautions_of_records(

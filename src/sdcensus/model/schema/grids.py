@@ -28,6 +28,8 @@ UNALLOCATED = "unallocated"
 UNALLOCATED_LABEL = Text.named("labels.unallocated")
 #: More cells than this do not fit a code list; even large countries have fewer at 1 km².
 LARGEST_GRID = 2_000_000
+#: Squares of an extent are numbered by 64-bit integers, also where few of them are inhabited.
+_MOST_NUMBERED = 1 << 62
 
 _SQUARE = re.compile(r"CRS(?P<epsg>\d+)RES(?P<size>\d+)mN(?P<north>-?\d+)E(?P<east>-?\d+)")
 
@@ -231,6 +233,11 @@ def _squares(grid: GridSpec, inhabited: Int64 | None) -> Int64:
     if x_high <= x_low or y_high <= y_low:
         raise SpecError("The extent is empty. Write it as [x_low, y_low, x_high, y_high].")
     squares = grid.across * grid.up
+    if squares >= _MOST_NUMBERED:
+        raise SpecError(
+            f"The extent has {squares:,} squares, more than can be numbered. It is in metres: check"
+            " it, or use larger cells."
+        )
     if grid.inhabited:
         if inhabited is not None and inhabited.size > LARGEST_GRID:
             # How many there are is confidential until the office publishes the list.
