@@ -70,9 +70,7 @@ def grid_island(
     draw = np.random.default_rng(seed)
     # Two in three live around the town; the others anywhere.
     near = draw.random(people) < 2 / 3
-    place = np.where(
-        near[:, None], draw.normal(0.5, 0.16, (people, 2)), draw.random((people, 2))
-    )
+    place = np.where(near[:, None], draw.normal(0.5, 0.16, (people, 2)), draw.random((people, 2)))
     east, north = np.clip(place, 0, 1 - 1e-9).T
     square = (north * rows).astype(np.int64) * columns + (east * columns).astype(np.int64)
     slant = np.clip(0.85 * east + 0.15 * north, 0, 1 - 1e-9)

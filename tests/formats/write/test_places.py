@@ -6,6 +6,7 @@ import json
 import sqlite3
 import struct
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -99,7 +100,7 @@ def rings_of(shape: bytes) -> list[list[list[tuple[float, float]]]]:
 
 
 def doubled_area(ring: list[tuple[float, float]]) -> float:
-    return sum(a[0] * b[1] - b[0] * a[1] for a, b in zip(ring, ring[1:], strict=False))
+    return sum(a[0] * b[1] - b[0] * a[1] for a, b in pairwise(ring))
 
 
 FORMATS = pytest.mark.parametrize("format", ["gpkg", "geoparquet"])

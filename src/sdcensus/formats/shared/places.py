@@ -92,7 +92,7 @@ def placed(
         names = ", ".join(table.axes[at].column for at in areas)
         raise SpecError(
             f"{table.name}: the format {format!r} needs the shapes of areas, and none are known of"
-            f" {names}. Declare a map of the geography in the schema (map = \"areas.geojson\") and"
+            f' {names}. Declare a map of the geography in the schema (map = "areas.geojson") and'
             " load the census again, or take another format, such as csv."
         )
     at, (polygons, epsg) = chosen
@@ -131,9 +131,10 @@ def _shapes(table: DeliveredTable, at: int) -> tuple[list[Polygons | None], int 
             systems.add(known.epsg)
         shapes.append(polygons)
     if len(systems) > 1:
-        told = ", ".join("unknown" if epsg is None else f"EPSG {epsg}" for epsg in sorted(
-            systems, key=lambda epsg: epsg or 0
-        ))
+        told = ", ".join(
+            "unknown" if epsg is None else f"EPSG {epsg}"
+            for epsg in sorted(systems, key=lambda epsg: epsg or 0)
+        )
         raise SpecError(
             f"{table.name}: the areas of {axis.column} have shapes in several coordinate reference"
             f" systems ({told}), and a layer has one. Ask for one level."
@@ -142,7 +143,9 @@ def _shapes(table: DeliveredTable, at: int) -> tuple[list[Polygons | None], int 
 
 
 def _bounds(shapes: Sequence[Polygons | None]) -> tuple[float, float, float, float]:
-    outer = [ring for polygons in shapes if polygons for polygon in polygons for ring in polygon[:1]]
+    outer = [
+        ring for polygons in shapes if polygons for polygon in polygons for ring in polygon[:1]
+    ]
     points = np.concatenate([np.asarray(ring, dtype=np.float64) for ring in outer])
     (west, south), (east, north) = points.min(axis=0).tolist(), points.max(axis=0).tolist()
     return west, south, east, north
@@ -189,7 +192,7 @@ def _numbers(table: DeliveredTable, at: int) -> list[PlaceColumn]:
     if values.shape[1] > MOST_COLUMNS:
         raise SpecError(
             f"{table.name}: a layer of a map has a column for each combination of the other"
-            f" categories, and these are {values.shape[1]:,}; at most {MOST_COLUMNS:,} are possible."
+            f" categories, and these are {values.shape[1]:,}; at most {MOST_COLUMNS:,} fit."
             " Take coarser levels or fewer axes, or csv or parquet, which programs join by code."
         )
     marks = None

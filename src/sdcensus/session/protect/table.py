@@ -21,7 +21,6 @@ from sdcensus.model.method.registry import Part, checked_options, load, takers_o
 from sdcensus.model.perturbation.table import PerturbationTable
 from sdcensus.model.policy.policy import Policy
 from sdcensus.model.progress import Progress, no_progress
-from sdcensus.model.published.area_outlines import OutlinesOf
 from sdcensus.model.published.protected import Protected
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity
@@ -29,6 +28,7 @@ from sdcensus.model.secret import Secret, SubSecret
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import Text
 from sdcensus.session.census.census import SECRET_VARIABLE, Census, find_secret
+from sdcensus.session.census.maps import outlines_in
 from sdcensus.session.census.sample import refuse_unweighted_table
 from sdcensus.session.office.confidential_output import (
     check_target,
@@ -318,7 +318,6 @@ class ProtectedFiles:
         confidential: Must be true for an audit.
         registry: The folder in which the office records what it publishes; made if it is missing.
             A table that contradicts what was published before is refused.
-        outlines: Where areas lie that are no squares, for formats that draw them.
     """
 
     out: Path | None = None
@@ -328,7 +327,6 @@ class ProtectedFiles:
     audit: Path | None = None
     confidential: bool = False
     registry: Path | None = None
-    outlines: OutlinesOf | None = None
 
     def check(self) -> tuple[Path, ...]:
         """Refuse early what could not be written in the end.
@@ -374,8 +372,12 @@ class ProtectedFiles:
         registry = Registry.open(self.registry)
         return CellsElsewhere.of(registry.products(registry.latest()), [spec])
 
-    def write(self, protected: Protected) -> tuple[Path, ...]:
+    def write(self, protected: Protected, census: Census | None = None) -> tuple[Path, ...]:
         """Write the published table, and apart from it the audit: all of them or none.
+
+        Args:
+            protected: The table.
+            census: Its census, whose maps formats with shapes are drawn by.
 
         Returns:
             The public files.
@@ -402,7 +404,7 @@ class ProtectedFiles:
                     format=self.format,
                     title=self.title,
                     language=self.language,
-                    outlines=self.outlines,
+                    outlines=None if census is None else outlines_in(census),
                 )
             if registry is not None:
                 registry.add(

@@ -28,6 +28,7 @@ from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Secret
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.census.census import Census, open_store
+from sdcensus.session.census.maps import mapped_levels
 from sdcensus.session.census.sample import refuse_unweighted_plan
 from sdcensus.session.gate.tied_units import TiedTable as TableOfUnits, check_tables
 from sdcensus.session.guard.harmony import check_importable
@@ -37,7 +38,6 @@ from sdcensus.session.guard.run import (
     publication_name,
 )
 from sdcensus.session.policy import Outcome, ask
-from sdcensus.session.census.maps import mapped_levels
 from sdcensus.session.protect.plan_method import (
     PlannedMethods,
     own_protections,
