@@ -26,15 +26,18 @@ def test_a_picture_is_written_and_says_that_it_is_one(run: Run, grid: Path) -> N
     assert answer.code == 0
     assert "Een plaatje, geen gegevens" in answer.out
     assert "2.000 m" in out.read_text(encoding="utf-8")
+    pixels = grid.with_suffix(".png")
+    assert run("map", grid, "--smooth", 2_000, "--out", pixels).code == 0
+    assert pixels.read_bytes().startswith(b"\x89PNG")
     again = run("map", grid, "--smooth", 2_000, "--out", out)
     assert again.code != 0
     assert "already exists" in again.err
 
 
 def test_other_endings_and_widths_are_refused(run: Run, grid: Path) -> None:
-    answer = run("map", grid, "--smooth", 2_000, "--out", grid.with_suffix(".png"))
+    answer = run("map", grid, "--smooth", 2_000, "--out", grid.with_suffix(".jpg"))
     assert answer.code != 0
-    assert "ends in .svg" in answer.err
+    assert "ends in .svg or .png" in answer.err
     answer = run("map", grid, "--smooth", 10, "--out", grid.with_suffix(".svg"))
     assert answer.code != 0
     assert "between 1,000 and 100,000 m" in " ".join(answer.err.split())

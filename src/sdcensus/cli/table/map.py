@@ -27,7 +27,7 @@ def map(
             "--smooth", metavar="METRES", help="How far the kernel reaches around each square."
         ),
     ],
-    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The new .svg file.")],
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The new .svg or .png file.")],
     language: Language = None,
     quiet: Quiet = False,
 ) -> None:

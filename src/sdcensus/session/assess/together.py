@@ -86,8 +86,9 @@ def _pieces(
     own: TableSpec, others: Sequence[TableSpec], tabulate: Tabulate | None, left_out: list[str]
 ) -> Iterator[Findings]:
     """Few units in what areas of two geographies have in common."""
-    records = [spec.records for spec in others]
-    for spec in crossed_geographies(own, records) if tabulate is not None else ():
+    if tabulate is None:
+        return
+    for spec in crossed_geographies(own, [spec.records for spec in others]):
         try:
             yield cut_cells(tabulate(spec)).findings
         except SdcensusError as error:

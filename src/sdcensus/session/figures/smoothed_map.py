@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from sdcensus.errors import OutputError, SpecError, UnknownName
+from sdcensus.errors import MissingExtra, OutputError, SpecError, UnknownName
 from sdcensus.formats.read.tables import read_published
 from sdcensus.formats.write import check_new, new_file
 from sdcensus.kernels.cells.smoothing import smoothed
@@ -79,7 +82,7 @@ def smoothed_map(path: str | Path, width: int, language: str | None = None) -> S
     known[row, column] = True if table.flags is None else table.flags[index][places] == 0
     picture = smoothed(values, known, width / side)
     return SmoothedMap(
-        title=table_heading(table.spec, language),
+        title=table_heading(replace(table.spec, name=""), language),
         values=np.where(drawn, picture, np.nan),
         width=width,
         withheld=int((drawn & ~known).sum()),
@@ -90,19 +93,30 @@ def smoothed_map(path: str | Path, width: int, language: str | None = None) -> S
 def write_smoothed_map(
     path: str | Path, width: int, out: Path, language: str | None = None
 ) -> SmoothedMap:
-    """Draw a published grid to a new ``.svg`` file.
+    """Draw a published grid to a new ``.svg`` or ``.png`` file.
 
     Args:
         path, width, language: As of ``smoothed_map``.
         out: The new file.
     """
-    if out.suffix.lower() != ".svg":
-        raise OutputError(f"{out}: a picture is written to a file that ends in .svg.")
+    if out.suffix.lower() not in (".svg", ".png"):
+        raise OutputError(f"{out}: a picture is written to a file that ends in .svg or .png.")
     check_new(out)
+    drawn = _pixels if out.suffix.lower() == ".png" else str.encode
+    if drawn is _pixels and find_spec("vl_convert") is None:
+        raise MissingExtra("reports", needed_for="A picture as .png")
     picture = smoothed_map(path, width, language)
     with new_file(out) as file:
-        file.write(picture.svg().encode())
+        file.write(drawn(picture.svg()))
     return picture
+
+
+def _pixels(drawing: str) -> bytes:
+    import vl_convert
+
+    converter: Any = vl_convert
+    pixels: bytes = converter.svg_to_png(drawing)
+    return pixels
 
 
 def _squares(axis: Axis) -> list[tuple[int, Square]]:
