@@ -6,6 +6,7 @@ import json
 import sqlite3
 import struct
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +15,16 @@ import pyarrow.parquet as pq
 import pytest
 
 from sdcensus.errors import MissingExtra, SpecError
-from sdcensus.formats.write import write_delivered
+from sdcensus.formats.write import json_stat, write_delivered
 from sdcensus.formats.write.geopackage import GEOPACKAGE
 from sdcensus.model.published.area_outlines import DEGREES, AreaOutlines
 from sdcensus.model.published.delivery import NO_PARENT, DeliveredAxis, DeliveredTable
 from sdcensus.model.published.table import Mark
 from sdcensus.model.spec.axis import TOTAL
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import Text
-from sdcensus.testing.grid_island import SIDE, SOUTH, WEST
+from sdcensus.session.publish.refusals import check_areas
+from sdcensus.testing.grid_island import SIDE, SOUTH, WEST, grid_schema
 
 NORTH_EAST = f"CRS3035RES{SIDE}mN{SOUTH}E{WEST + SIDE}"
 SQUARES = (f"CRS3035RES{SIDE}mN{SOUTH}E{WEST}", NORTH_EAST, "unallocated", "_T")
@@ -66,7 +69,10 @@ def written(made: DeliveredTable, folder: Path, format: str, **more: Any) -> Pat
 def rows_of(path: Path, layer: str = "people") -> list[dict[str, Any]]:
     """The rows of a layer; shapes as well-known binary, without the header of a GeoPackage."""
     if path.suffix == ".parquet":
-        return pq.read_table(path).rename_columns({"geometry": "geom"}).to_pylist()
+        read: list[dict[str, Any]] = (
+            pq.read_table(path).rename_columns({"geometry": "geom"}).to_pylist()
+        )
+        return read
     with sqlite3.connect(path) as database:
         database.row_factory = sqlite3.Row
         rows = [dict(row) for row in database.execute(f'SELECT * FROM "{layer}" ORDER BY fid')]
@@ -99,7 +105,7 @@ def rings_of(shape: bytes) -> list[list[list[tuple[float, float]]]]:
 
 
 def doubled_area(ring: list[tuple[float, float]]) -> float:
-    return sum(a[0] * b[1] - b[0] * a[1] for a, b in zip(ring, ring[1:], strict=False))
+    return sum(a[0] * b[1] - b[0] * a[1] for a, b in pairwise(ring))
 
 
 FORMATS = pytest.mark.parametrize("format", ["gpkg", "geoparquet"])
@@ -115,7 +121,7 @@ def test_a_row_for_each_square_and_a_column_for_each_category(format: str, tmp_p
     assert [[row[name] for name in names[3:]] for row in rows] == [
         [10, 11, 12], [13, 14, 15], [16, 17, 18], [19, 20, 21],
     ]  # fmt: skip
-    assert rows[2]["geom"] is rows[3]["geom"] is None
+    assert [row["geom"] is None for row in rows] == [False, False, True, True]
     west, south = WEST + SIDE, SOUTH
     ((ring,),) = rings_of(rows[1]["geom"])
     assert ring[0] == ring[-1] == (west, south)
@@ -263,3 +269,39 @@ def test_a_missing_library_is_named_with_its_extra(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("sdcensus.model.published.table_format.find_spec", lambda _: None)
     with pytest.raises(MissingExtra, match=r"sdcensus\[geography\]"):
         GEOPACKAGE.check()
+
+
+def test_a_compact_dataset_leaves_out_what_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    places = axis("square", SQUARES, geography=True)
+    named = tuple(
+        Text.of(code if code.startswith("CRS") else f"name of {code}") for code in SQUARES
+    )
+    total = len(SQUARES) - 1
+    parents = (total,) * total + (NO_PARENT,)
+    made = table(replace(places, labels=named, parents=parents), axis("sex", ("1", "2")))
+    whole = json_stat.json_stat(made)
+    assert json_stat.json_stat(made, compact=True) == whole  # few categories stay as they are
+    monkeypatch.setattr(json_stat, "MANY_CATEGORIES", 3)
+    short = json_stat.json_stat(made, compact=True)
+    square = short["dimension"]["square"]["category"]
+    assert square["label"] == {code: f"name of {code}" for code in ("unallocated", "_T")}
+    assert "child" not in square
+    assert square["index"] == list(SQUARES)
+    assert short["dimension"]["square"]["extension"]["total"] == "_T"
+    assert short["dimension"]["sex"] == whole["dimension"]["sex"]
+    assert short["value"] == whole["value"]
+
+
+def test_plans_say_early_which_tables_cannot_be_drawn() -> None:
+    schema = grid_schema(2, 2)
+
+    class Made:
+        def __init__(self, name: str, *by: str) -> None:
+            self.name, self.specs = name, [TableSpec.build(schema, by)]
+
+    products: Any = [Made("grid", "square", "sex"), Made("towns", "municipality")]
+    no_map: set[str] = set()
+    check_areas(products, ["csv", "gpkg"], lambda _: {"municipality"})
+    check_areas([*products, Made("sexes", "sex")], ["csv"], lambda _: no_map)
+    with pytest.raises(SpecError, match=r"'gpkg' is for maps.*are known: towns, sexes\."):
+        check_areas([*products, Made("sexes", "sex")], ["gpkg"], lambda _: no_map)

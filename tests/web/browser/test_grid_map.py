@@ -1,4 +1,4 @@
-"""The map of a grid: every square is drawn, in the colour of its published number, and can be read."""
+"""The map of a grid: every square is drawn in the colour of its number, and can be read."""
 
 from __future__ import annotations
 

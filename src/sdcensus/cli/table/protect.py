@@ -160,7 +160,6 @@ def protect(
     """
     from sdcensus.model.spec.headings import heading_in
     from sdcensus.session.census.census import open_census
-    from sdcensus.session.census.maps import outlines_in
     from sdcensus.session.protect import own_groups, table as session
 
     output = Output(quiet=quiet)
@@ -198,8 +197,7 @@ def protect(
             )
         stages("writing", 0.0)
         title = heading_in(spec, census.schema.census.languages)
-        places = outlines_in(census)
-        written = replace(files, title=title, language=language, outlines=places).write(protected)
+        written = replace(files, title=title, language=language).write(protected, census)
         if grouped is not None and groups_out is not None:
             written += own_groups.write_grouped(
                 grouped,

@@ -97,10 +97,10 @@ def placed(
         )
     at, (polygons, epsg) = chosen
     columns = (*_words(table.axes[at], languages, labels), *_numbers(table, at))
-    names = distinct([column.name for column in columns], taken=TAKEN)
+    column_names = distinct([column.name for column in columns], taken=TAKEN)
     renamed = tuple(
         PlaceColumn(name, column.label, column.values, column.missing)
-        for name, column in zip(names, columns, strict=True)
+        for name, column in zip(column_names, columns, strict=True)
     )
     shaped = tuple(None if one is None else _binary(one) for one in polygons)
     return PlacedTable(renamed, shaped, epsg, _bounds(polygons))
@@ -122,7 +122,7 @@ def _shapes(table: DeliveredTable, at: int) -> tuple[list[Polygons | None], int 
     for code, level in zip(axis.codes, axis.levels, strict=True):
         square = square_of(code)
         known = outlines.get((axis.column, level))
-        polygons = None
+        polygons: Polygons | None = None
         if square is not None:
             polygons = [[square_ring(square)]]
             systems.add(square.epsg)
@@ -192,7 +192,7 @@ def _numbers(table: DeliveredTable, at: int) -> list[PlaceColumn]:
     if values.shape[1] > MOST_COLUMNS:
         raise SpecError(
             f"{table.name}: a layer of a map has a column for each combination of the other"
-            f" categories, and these are {values.shape[1]:,}; at most {MOST_COLUMNS:,} are possible."
+            f" categories, and these are {values.shape[1]:,}; at most {MOST_COLUMNS:,} fit."
             " Take coarser levels or fewer axes, or csv or parquet, which programs join by code."
         )
     marks = None

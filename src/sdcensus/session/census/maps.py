@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _MOST_KEPT = 64
 
 #: How a coordinate reference system is named.
-_EPSG = re.compile(r"EPSG:{1,2}(\d+)$")
+_EPSG = re.compile(r"EPSG:(?:[\d.]*:)?(\d+)$")
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")

@@ -22,7 +22,6 @@ from sdcensus.model.method.registry import Part, checked_options, load, takers_o
 from sdcensus.model.perturbation.table import PerturbationTable
 from sdcensus.model.policy.policy import Policy
 from sdcensus.model.progress import Progress, no_progress
-from sdcensus.model.published.area_outlines import OutlinesOf
 from sdcensus.model.published.protected import Protected
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity
@@ -30,6 +29,7 @@ from sdcensus.model.secret import Secret, SubSecret
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import Text
 from sdcensus.session.census.census import Census
+from sdcensus.session.census.maps import outlines_in
 from sdcensus.session.census.sample import refuse_unweighted_table
 from sdcensus.session.census.secret_file import SECRET_VARIABLE, find_secret
 from sdcensus.session.office.confidential_output import (
@@ -321,7 +321,6 @@ class ProtectedFiles:
         squares: A new file of the published value of every square of a grid, by its group.
         registry: The folder in which the office records what it publishes; made if it is missing.
             A table that contradicts what was published before is refused.
-        outlines: Where areas lie that are no squares, for formats that draw them.
     """
 
     out: Path | None = None
@@ -331,7 +330,6 @@ class ProtectedFiles:
     audit: Path | None = None
     confidential: bool = False
     registry: Path | None = None
-    outlines: OutlinesOf | None = None
     squares: Path | None = None
 
     def check(self) -> tuple[Path, ...]:
@@ -387,8 +385,12 @@ class ProtectedFiles:
         registry = Registry.open(self.registry)
         return CellsElsewhere.of(registry.products(registry.latest()), [spec])
 
-    def write(self, protected: Protected) -> tuple[Path, ...]:
+    def write(self, protected: Protected, census: Census | None = None) -> tuple[Path, ...]:
         """Write the published table, and apart from it the audit: all of them or none.
+
+        Args:
+            protected: The table.
+            census: Its census, whose maps formats with shapes are drawn by.
 
         Returns:
             The public files.
@@ -415,7 +417,7 @@ class ProtectedFiles:
                     format=self.format,
                     title=self.title,
                     language=self.language,
-                    outlines=self.outlines,
+                    outlines=None if census is None else outlines_in(census),
                 )
             if self.squares is not None:
                 write_squares(table, self.squares)
