@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +18,7 @@ from sdcensus.model.cube.layout import mixed_radix
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.record_changes import notes_of_records
 from sdcensus.model.published.table import AnyTable, Mark, Table, marks_in
-from sdcensus.model.quantities import number_text
+from sdcensus.model.quantities import number_text, written_as
 from sdcensus.model.spec.axis import Axis, AxisCode, Block
 from sdcensus.model.spec.headings import axis_heading, joined, pairs_text
 from sdcensus.model.spec.listed_tables import ListedTables
@@ -135,13 +136,24 @@ def _about_sums(table: AnyTable, claims: Claims) -> list[Text]:
         return [] if claims.additive else [Text.named("notes.not_additive")]
     example = find_example(table)
     if example is not None:
-        return [Text.of({language: _told(example, language) for language in LANGUAGES})]
+        return [
+            Text.of(
+                {language: _told(example, table.spec.decimals, language) for language in LANGUAGES}
+            )
+        ]
     if table.dense is None or table.flags is not None:
         return [] if claims.additive else [Text.named("notes.not_additive")]
     return [Text.named("notes.adds_up" if claims.additive else "notes.happens_to")]
 
 
-def _told(example: Example, language: str) -> str:
+def _value_text(value: int, decimals: int, language: str) -> str:
+    """A published value as it is read: sums of amounts stand in units of their last decimal."""
+    if not decimals:
+        return number_text(value, language)
+    return written_as(f"{Decimal(value).scaleb(-decimals):,.{decimals}f}", language)
+
+
+def _told(example: Example, decimals: int, language: str) -> str:
     """The note about sums, with its example."""
     said = catalogue("notes", language)
 
@@ -153,7 +165,8 @@ def _told(example: Example, language: str) -> str:
         parts = said["example.counted"].format(count=len(example.parts), axis=heading)
     else:
         values = [
-            f"{label(code)} ({number_text(value, language)})" for code, value in example.parts
+            f"{label(code)} ({_value_text(value, decimals, language)})"
+            for code, value in example.parts
         ]
         parts = said["example.listed"].format(parts=joined(values, language))
     whole = said["example.total"]
@@ -165,9 +178,9 @@ def _told(example: Example, language: str) -> str:
     return said["example.note"].format(
         place=f" ({place})" if place else "",
         parts=parts,
-        sum=number_text(example.sum, language),
+        sum=_value_text(example.sum, decimals, language),
         whole=whole,
-        total_value=number_text(example.total, language),
+        total_value=_value_text(example.total, decimals, language),
     )
 
 
