@@ -99,4 +99,13 @@ _LAYERED = _of_method(
         "key_version": ("", "key_version = 2"),
     },
 )
-OF_METHODS: dict[str, Effect] = _CELL_KEY_SUMS | _ABS | _LAYERED
+#: Rules of suppression that are for sums alone; the others are in effects_of_searches.
+_SUPPRESSION = _of_method(
+    "suppression",
+    {
+        "dominance": ("minimum = 1", 'minimum = 1\ndominance = "1, 60"'),
+        "percent_rule": ("minimum = 1", "minimum = 1\npercent_rule = 50"),
+        "pq_rule": ("minimum = 1", 'minimum = 1\npq_rule = "10, 20"'),
+    },
+)
+OF_METHODS: dict[str, Effect] = _CELL_KEY_SUMS | _ABS | _LAYERED | _SUPPRESSION

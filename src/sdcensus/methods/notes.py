@@ -72,7 +72,7 @@ def notes_for(
         listed: The tables for which small counts of these records were rounded.
         legend: Whether its signs are explained: not where it is shown with others.
     """
-    changed, same = _about_values(claims)
+    changed, same = _about_values(claims, table.spec)
     notes = [
         *weighted_notes(table.spec),
         *notes_of_records(lineage, listed, [table.spec]),
@@ -81,7 +81,7 @@ def notes_for(
     if claims.grows_empty_cells:
         notes.append(Text.named("notes.zeros_grow"))
     elif table.dense is None or _shows_zeros(table.dense):
-        notes.append(Text.named("notes.true_zeros" if claims.zeros_are_true else "notes.zeros"))
+        notes.append(Text.named(_about_zeros(claims, table.spec)))
     notes += _about_sums(table, claims)
     notes.append(Text.named(same))
     signs = marks_in(table.flags) if legend else ()
@@ -90,10 +90,18 @@ def notes_for(
     return tuple(notes)
 
 
-def _about_values(claims: Claims) -> tuple[str, str]:
+def _about_zeros(claims: Claims, spec: TableSpec) -> str:
+    """The note on what a published 0 means."""
+    if not claims.zeros_are_true:
+        return "notes.zeros"
+    return "notes.true_zeros" if spec.amount is None else "notes.true_zeros_sums"
+
+
+def _about_values(claims: Claims, spec: TableSpec) -> tuple[str, str]:
     """The notes on what was done to values, and on equal groups in different tables."""
     if claims.shown_are_true:
-        return "suppression.note", "suppression.same"
+        note = "suppression.note" if spec.amount is None else "suppression.note_sums"
+        return note, "suppression.same"
     if claims.codes_put_together:
         return "coarsening.note", "coarsening.same"
     # The same words for every look-up: which one it is would tell how large the noise is.

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from sdcensus.methods.method import Method
 
 #: Methods that protect sums.
-FOR_SUMS = "'cell-key-sums' or 'abs-top-contributors'"
+FOR_SUMS = "'cell-key-sums', 'abs-top-contributors' or 'suppression'"
 
 
 def refuse_unsuitable(method: Method, cube: AnyCube) -> None:

@@ -71,6 +71,7 @@ def problem_of(
         ),
         order=np.arange(counts.size),
         equations=tables.equations,
+        values=counts,
     )
 
 

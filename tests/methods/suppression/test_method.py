@@ -15,6 +15,7 @@ from sdcensus.methods.suppression.elimination import rows_of
 from sdcensus.methods.suppression.interval_settings import INTERVAL_PARAMETERS
 from sdcensus.methods.suppression.method import Suppression
 from sdcensus.methods.suppression.settings import Engine
+from sdcensus.methods.suppression.sum_settings import CONTRIBUTION_PARAMETERS
 from sdcensus.model.cube.cube import Accumulators, Cube
 from sdcensus.model.linked.cubes import LinkedCubes
 from sdcensus.model.linked.elsewhere import CellsElsewhere
@@ -185,6 +186,7 @@ def test_every_setting_changes_what_is_closed(said: dict[str, Any], beside: dict
 def test_no_setting_is_without_a_test() -> None:
     tested = {name for said, _ in SETTINGS for name in said} | set(ELSEWHERE)
     tested |= {parameter.name for parameter in INTERVAL_PARAMETERS}  # test_interval_settings
+    tested |= {parameter.name for parameter in CONTRIBUTION_PARAMETERS}  # test_sums
     assert {parameter.name for parameter in Suppression.takes} <= tested
     assert all(name in globals() for name in ELSEWHERE.values())
 

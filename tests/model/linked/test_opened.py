@@ -26,6 +26,7 @@ from sdcensus.model.spec.cell_definitions import cell_hashes
 from sdcensus.model.spec.document import spec_from_json, spec_to_json
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.testing.island import island
+from tests.methods.magnitude.incomes import income_census
 
 ISLAND = island(60)
 AXES = {
@@ -316,3 +317,26 @@ def test_a_closed_cell_that_no_record_can_be_in_is_nobodys() -> None:
     spec = ISLAND.spec("age@class", universe="age >= 5", name="old")
     young = cells(spec, ("c0",))
     assert not compare_products([product(spec, young), product(ISLAND.spec("sex"), None)]).opened
+
+
+def test_sums_are_compared_by_their_amount_and_not_with_counts() -> None:
+    census = income_census(60)
+
+    def shown(*by: str, measure: str, closed: bool = False) -> ProductTable:
+        spec = census.spec(*by, measure=measure, name=measure)
+        mask = cells(spec, ("D0", "0"), ("D0", "1"), ("D1", "0"), ("D1", "1")) if closed else None
+        return product(spec, mask)
+
+    legal = shown("area@district", "sex", measure="sum(income)", closed=True)
+    for measure in ("count", "sum(rent)"):
+        assert not compare_products([legal, shown("area@district", "sex", measure=measure)]).opened
+        assert not compare_products([legal, shown("area@parish", "sex", measure=measure)]).opened
+    for measure in ("sum(income)", "weighted-sum(income)"):
+        (again,) = compare_products([legal, shown("sex", "area@district", measure=measure)]).opened
+        assert len(again.cells) == 4
+        (finer,) = compare_products(
+            [legal, shown("area@parish-total", "sex-total", measure=measure)]
+        ).opened
+        assert finer.parts
+    counts = shown("area@district", "sex", measure="count", closed=True)
+    assert not compare_products([counts, shown("sex", "area", measure="sum(income)")]).opened

@@ -65,11 +65,20 @@ def check_delivered(raw: RawTable, about: dict[str, Any]) -> None:
     version = about.get("delivered", 0)
     if not isinstance(version, int) or version > VERSION:
         raise InputError(f"{raw.path} was written by a newer version of sdcensus. Update it.")
-    if version and ("specification" not in about or about.get("decimals") != 0):
+    if version and about.get("decimals") != _decimals(about):
         raise NoPublishedTable(
             f"{raw.path} holds figures of several tables, or computed from them, not the counts of"
             " one table."
         )
+
+
+def _decimals(about: dict[str, Any]) -> int | None:
+    """How many decimals the numbers of a table have; ``None`` where a file is of no table."""
+    document = about.get("specification")
+    if not isinstance(document, dict):
+        return None
+    amount = document.get("amount")
+    return amount.get("decimals") if isinstance(amount, dict) else 0
 
 
 def delivered_table(
@@ -84,7 +93,8 @@ def delivered_table(
     shown = [
         _shown(raw, one, axis, spec.universe) for one, axis in zip(axes, spec.axes, strict=True)
     ]
-    values, flags = _values(raw, about)
+    decimals = None if spec.amount is None else spec.decimals
+    values, flags = _values(raw, about, decimals)
     numbers = np.zeros(raw.rows, dtype=np.uint64)
     sizes = tuple(one.size for one in shown)
     for one, weight in zip(shown, mixed_radix(sizes), strict=True):
@@ -172,7 +182,7 @@ def _sparse(
     return SparseTable(spec, numbers[sorted_by], values[rows][sorted_by], notes)
 
 
-def _values(raw: RawTable, about: dict[str, Any]) -> tuple[Int64, Int64]:
+def _values(raw: RawTable, about: dict[str, Any], decimals: int | None) -> tuple[Int64, Int64]:
     marks, name = about.get("marks"), about.get("values")
     known = {mark.name.lower(): mark for mark in Mark if mark}
     if not isinstance(name, str) or not isinstance(marks, dict) or not set(marks) <= set(known):
@@ -186,7 +196,7 @@ def _values(raw: RawTable, about: dict[str, Any]) -> tuple[Int64, Int64]:
         else:
             instead[str(sign)] = mark
     signs = raw.column(SIGNS) if marks else pa.nulls(raw.rows, pa.string()).fill_null("")
-    return values_and_flags(raw, name, signs, instead=instead, beside=beside)
+    return values_and_flags(raw, name, signs, instead=instead, beside=beside, decimals=decimals)
 
 
 def _shown(raw: RawTable, document: object, axis: Axis, universe: Universe) -> _Shown:

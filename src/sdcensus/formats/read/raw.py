@@ -262,6 +262,7 @@ def values_and_flags(
     *,
     instead: Mapping[str, Mark] = _SIGNS,
     beside: Collection[str] = (),
+    decimals: int | None = None,
 ) -> tuple[Int64, Int64]:
     """Published values, and flags for those that are none; 0 stands where a flag does.
 
@@ -271,9 +272,12 @@ def values_and_flags(
         signs: The column of signs, if there is one; else signs stand among the values.
         instead: The signs that stand for a number, and the flag that each is.
         beside: The signs that stand beside a number.
+        decimals: Of sums, how many digits they have behind the point at most; they may be below 0.
+            Values are then whole numbers of last decimals.
     """
     text = pc.utf8_trim_whitespace(raw.columns[name])
-    number = _mask(pc.match_substring_regex(text, _WHOLE))
+    form = _WHOLE if decimals is None else _amount_form(decimals)
+    number = _mask(pc.match_substring_regex(text, form))
     signs = text if signs is None else pc.utf8_trim_whitespace(signs)
     flags = np.zeros(raw.rows, dtype=np.int64)
     for sign, flag in instead.items():
@@ -287,9 +291,21 @@ def values_and_flags(
     if both.any():
         row = int(np.flatnonzero(both)[0])
         raise raw.mistake(row, "a cell has a number or a sign in its place, not both.")
-    digits = pc.if_else(pa.array(number), pc.replace_substring_regex(text, "[.]0*$", ""), "0")
+    shown = pc.if_else(pa.array(number), text, "0")
+    if decimals is None:
+        digits = pc.replace_substring_regex(shown, "[.]0*$", "")
+    else:
+        parts = pc.extract_regex(shown, "^(?P<whole>-?[0-9]+)(?:[.](?P<part>[0-9]*))?$")
+        whole, part = pc.struct_field(parts, "whole"), pc.struct_field(parts, "part")
+        padded = pc.utf8_slice_codeunits(pc.utf8_rpad(part, max(decimals, 1), "0"), 0, decimals)
+        digits = pc.binary_join_element_wise(whole, padded, "")
     values = digits.cast(pa.int64()).to_numpy(zero_copy_only=False)
     return values.astype(np.int64), flags
+
+
+def _amount_form(decimals: int) -> str:
+    """Numbers that fit 64 bits as whole numbers of last decimals; zeros may follow."""
+    return f"^-?[0-9]{{1,{18 - decimals}}}([.][0-9]{{0,{decimals}}}0*)?$"
 
 
 def _why(text: str, instead: Iterable[str]) -> str:

@@ -51,6 +51,7 @@ def with_combinations(
     wider = replace(
         problem,
         counts=np.append(problem.counts, counts),
+        values=np.append(problem.values, counts),
         shown=np.append(problem.shown, none),
         primary=np.append(problem.primary, none),
         forced=np.append(problem.forced, none),

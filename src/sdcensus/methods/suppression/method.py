@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, fields
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,7 @@ from sdcensus.errors import SpecError
 from sdcensus.kernels.elimination.suppression import Singles
 from sdcensus.methods.linked import LinkedMethod, LinkedOutcome
 from sdcensus.methods.method import MethodKind, member
+from sdcensus.methods.suppression.cells import least_known, named, opening_order, reasons_of
 from sdcensus.methods.suppression.earlier import Contradictions, kept
 from sdcensus.methods.suppression.elimination import eliminate
 from sdcensus.methods.suppression.interval_settings import DEFAULT_WORK, check_engine
@@ -24,7 +26,6 @@ from sdcensus.methods.suppression.optimal import cheapest_pattern
 from sdcensus.methods.suppression.problem import (
     Pattern,
     SuppressionProblem,
-    least_with_parts,
 )
 from sdcensus.methods.suppression.protected import (
     IntervalEngine,
@@ -49,6 +50,17 @@ from sdcensus.methods.suppression.settings import (
     SinglesRule,
     Zeros,
 )
+from sdcensus.methods.suppression.sum_settings import contribution_rules, described
+from sdcensus.methods.suppression.sums import (
+    Distances,
+    as_changes,
+    check_rules_fit,
+    costs_of,
+    few_contributors,
+    named_contributions,
+)
+from sdcensus.model.cube.contributions import ContributionNeeds
+from sdcensus.model.cube.primary_rules import PrimaryRules
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.linked.cubes import LinkedCubes
 from sdcensus.model.linked.elsewhere import NOTHING_ELSEWHERE, CellsElsewhere
@@ -82,7 +94,8 @@ class Suppression(LinkedMethod):
     Open cells have their true counts. Tables that are given together are protected together.
 
     Attributes:
-        minimum: The smallest count that may be shown.
+        minimum: The smallest count that may be shown; of sums the smallest number of contributors.
+        dominance, percent_rule, pq_rule: Rules about the largest contributions, for sums.
         zeros: What becomes of empty cells.
         group: Groups of which all but so many are in one cell are protected as well; not if
             ``None``.
@@ -111,6 +124,9 @@ class Suppression(LinkedMethod):
 
     minimum: int = 3
     _: KW_ONLY
+    dominance: str | tuple[int, float | Fraction] | None = None
+    percent_rule: float | Fraction | None = None
+    pq_rule: str | tuple[float | Fraction, float | Fraction] | None = None
     zeros: Zeros | str = Zeros.SHOW
     group: int | None = None
     group_axes: tuple[str, ...] = ()
@@ -141,6 +157,7 @@ class Suppression(LinkedMethod):
     )
     takes: ClassVar[tuple[Parameter, ...]] = PARAMETERS
     shows_truth: ClassVar[bool] = True
+    takes_sums: ClassVar[bool] = True
 
     @classmethod
     def build(cls, asked: Asked) -> Suppression:
@@ -151,6 +168,7 @@ class Suppression(LinkedMethod):
         return cls(**said, earlier=known)
 
     def __post_init__(self) -> None:
+        self.contribution_rules()
         for name, least in (("minimum", 1), ("group", 0), ("population", 1), ("width", 0)):
             value = getattr(self, name)
             if value is not None and (type(value) is not int or value < least):
@@ -188,6 +206,23 @@ class Suppression(LinkedMethod):
         return self.households
 
     @property
+    def needs_contributions(self) -> ContributionNeeds | None:
+        """Of sums the largest contributions, without record keys."""
+        return ContributionNeeds(keys=False)
+
+    def contribution_rules(self) -> PrimaryRules | None:
+        """The rules about the largest contributions, if there are any."""
+        return contribution_rules(self.dominance, self.percent_rule, self.pq_rule)
+
+    def check(self, cube: AnyCube) -> None:
+        """Refuse a cube that it cannot protect, and rules that say nothing of it."""
+        # Not super(): a dataclass with slots is made anew, and knows no class of itself.
+        LinkedMethod.check(self, cube)
+        check_rules_fit(
+            cube.spec, contributions=self.contribution_rules() is not None, group=self.group
+        )
+
+    @property
     def largest_deviation(self) -> int | None:
         """Counts that are shown are true."""
         return 0
@@ -201,14 +236,15 @@ class Suppression(LinkedMethod):
         """Everything that decides the published numbers."""
         return {
             "minimum": self.minimum,
+            **described(self.contribution_rules()),
             "zeros": str(self.zeros),
             "group": self.group,
             "group_axes": list(self.group_axes),
             "households": self.households,
             "population": self.population,
             "area": self.area,
-            "rules": [_named(rule) for rule in self.rules],
-            "unless": None if self.unless is None else _named(self.unless),
+            "rules": [named(rule) for rule in self.rules],
+            "unless": None if self.unless is None else named(self.unless),
             "secondary": str(self.secondary),
             "singles": str(self.singles),
             "order": str(self.order),
@@ -237,9 +273,17 @@ class Suppression(LinkedMethod):
             cautions=(sentence("suppression.together"), sentence("suppression.outside")),
         )
 
-    def named_rules(self) -> dict[str, Rule]:
-        """The rules by which cells may not be shown, by what the office calls them."""
-        rules = {"small counts": fewer_than(self.minimum, zeros=self.zeros is Zeros.PROTECT)}
+    def named_rules(self, *, sums: bool = False) -> dict[str, Rule]:
+        """The rules by which cells may not be shown, by what the office calls them.
+
+        Args:
+            sums: Whether they are of tables of sums.
+        """
+        zeros = self.zeros is Zeros.PROTECT
+        rules = {"small counts": fewer_than(self.minimum, zeros=zeros)}
+        if sums:
+            few = few_contributors(self.minimum, zeros=zeros)
+            rules = {"few contributors": few, **named_contributions(self.contribution_rules())}
         if self.group is not None:
             rules["whole groups"] = group_disclosure(self.group, self.group_axes)
         if self.households:
@@ -250,9 +294,9 @@ class Suppression(LinkedMethod):
             rules[f"own rule {number}"] = rule
         return rules
 
-    def rule(self) -> Rule:
+    def rule(self, *, sums: bool = False) -> Rule:
         """Which cells may not be shown."""
-        return any_of(*self.named_rules().values(), unless=self.unless)
+        return any_of(*self.named_rules(sums=sums).values(), unless=self.unless)
 
     def publish_linked(
         self, linked: LinkedCubes, progress: Progress = no_progress
@@ -265,66 +309,44 @@ class Suppression(LinkedMethod):
         told = (pattern.statement, *remarks) if pattern.statement else remarks
         by_rule = {
             name: primary_cells(linked, any_of(rule, unless=self.unless))
-            for name, rule in self.named_rules().items()
+            for name, rule in self.named_rules(sums=linked.sums is not None).items()
         }
         if len(by_rule) > 1:
             counted = ", ".join(f"{name} {int(mask.sum()):,}" for name, mask in by_rule.items())
             told = (*told, f"Primary cells by rule: {counted}.")
         return LinkedOutcome(
-            np.where(closed, 0, problem.counts),
+            np.where(closed, 0, linked.values),
             flags.astype(np.uint8),
             solution=pattern.report,
             remarks=told,
-            reasons=_reasons(problem, closed, by_rule),
+            reasons=reasons_of(problem, closed, by_rule),
         )
 
     def problem(self, linked: LinkedCubes) -> tuple[SuppressionProblem, tuple[str, ...]]:
         """What is asked of an engine, and what the office should know of it."""
-        tables, counts = linked.tables, linked.counts
+        tables, sums = linked.tables, linked.sums is not None
         check_variables(tables.specs, self.group_axes, self.population, self.area)
-        primary = with_empty_sums(linked, primary_cells(linked, self.rule()))
+        primary = with_empty_sums(linked, primary_cells(linked, self.rule(sums=sums)))
         way = Contradictions(self.contradictions)
         asked = kept(tables, self.earlier, primary, way, linked.elsewhere)
-        order = self._order(linked, self.earlier.also(linked.elsewhere))
-        cost = np.where(primary | asked.frozen | ~tables.published, 0, np.maximum(counts, 1))
+        order = opening_order(linked, Order(self.order), self.earlier.also(linked.elsewhere))
+        cost = np.maximum(costs_of(linked), 1)
         problem = SuppressionProblem(
-            counts=counts,
+            counts=linked.counts,
+            values=linked.values,
             shown=tables.published,
             primary=primary,
             forced=asked.forced,
             frozen=asked.frozen,
-            cost=cost,
-            least=self._least(linked),
+            cost=np.where(primary | asked.frozen | ~tables.published, 0, cost),
+            least=least_known(linked, zeros_shown=self.zeros is Zeros.SHOW),
             order=order,
             equations=tables.equations,
         )
+        if sums:
+            rules, distances = self.contribution_rules(), self._distances()
+            problem = as_changes(linked, problem, rules, distances)
         return problem, asked.remarks
-
-    def _least(self, linked: LinkedCubes) -> Int64:
-        """What everybody knows each cell to be at least.
-
-        Where empty cells are shown, a closed one holds somebody: three closed cells of which the
-        total is 3 are three ones. Rules that close empty cells say in which lines; on the safe side
-        it is known which of the closed ones are empty.
-        """
-        told = linked.tables.published & (self.zeros is Zeros.SHOW)
-        filled = np.asarray(told & (linked.counts > 0), dtype=np.int64)
-        return least_with_parts(linked.tables.equations, filled)
-
-    def _order(self, linked: LinkedCubes, earlier: CellsElsewhere) -> Int64:
-        """The cells that are shown, those first that are to be kept open first."""
-        tables, counts = linked.tables, linked.counts
-        before, _ = earlier.masks(tables)
-        keys: list[npt.NDArray[Any]] = [tables.hashes[:, 1], tables.hashes[:, 0]]
-        if self.order is Order.LARGE:
-            keys += [-tables.depth(), -counts]
-        elif self.order is Order.TOTALS:
-            keys += [-counts, -tables.depth()]
-        else:
-            keys += [-counts, -tables.depth(), counts > 0]
-        # What was open before stays so if it can.
-        order = np.lexsort((*keys, ~before))
-        return np.asarray(order[tables.published[order]], dtype=np.int64)
 
     def _protection(self) -> Protection:
         """How well closed cells have to be protected."""
@@ -338,6 +360,16 @@ class Suppression(LinkedMethod):
             insiders=self.singles is not SinglesRule.NONE,
         )
 
+    def _distances(self) -> Distances:
+        """How far off closed sums have to be thought possible."""
+        return Distances(
+            lower=self.lower_protection,
+            upper=self.upper_protection,
+            percent=self.percent_protection,
+            width=self.width,
+            known_within=self.known_within,
+        )
+
     def _limits(self) -> Limits:
         """When a search for the cheapest pattern ends."""
         work = DEFAULT_WORK if self.work is None else self.work
@@ -346,27 +378,6 @@ class Suppression(LinkedMethod):
     def audit(self, cube: AnyCube) -> Audit:
         """True counts; no key was used."""
         return Audit(cube)
-
-
-def _named(rule: Rule) -> str:
-    """What an own rule is called, for what decides the numbers."""
-    return f"{getattr(rule, '__module__', '')}.{getattr(rule, '__qualname__', repr(rule))}"
-
-
-def _reasons(
-    problem: SuppressionProblem, closed: Mask, by_rule: Mapping[str, Mask]
-) -> tuple[tuple[str, Mask], ...]:
-    """Why each closed cell is closed; an open one has no reason."""
-    rules = {f"primary: {name}": mask & closed for name, mask in by_rule.items()}
-    by_a_rule = np.logical_or.reduce(list(by_rule.values()))
-    sums = problem.primary & ~by_a_rule
-    earlier = problem.frozen & ~problem.primary
-    return (
-        *rules.items(),
-        ("primary: empty sum", sums & closed),
-        ("earlier", earlier & closed),
-        ("secondary", closed & ~problem.primary & ~earlier),
-    )
 
 
 def _by_elimination(

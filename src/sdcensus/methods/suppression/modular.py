@@ -223,11 +223,13 @@ def _reason(
     )
     both = len(ways) > 1
     text = f"a width of {ask.needed:,}" if both else asked
+    if problem.reach is not None:
+        text = "a width" if both else f"{sign[ask.goals[0].sign]}, as its rule asks"
     own = np.flatnonzero((task.unit >= 0) & (task.alone[task.unit] == ask.person))
     return cannot_be_protected(
         int(wanted[0]),
         text,
-        at_most=int(sum(ways) + _NEAR),
+        at_most=int(sum(ways) + _NEAR) if problem.reach is None else None,
         enough=sum(ways) >= ask.needed - _NEAR,
         forced=_forced_beside(tables, problem, wanted),
         known=bool((task.above < FREE).any()),

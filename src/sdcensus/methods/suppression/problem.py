@@ -17,13 +17,33 @@ Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
+class Reach(Confidential):
+    """How far off the cells of sums have to be thought possible; in the units of the problem.
+
+    Attributes:
+        lower, upper: How far below and above its value each cell has to be possible.
+        width: How far apart the smallest and the largest possible value of a closed cell have to
+            be.
+        most: What everybody knows each cell to be at most.
+    """
+
+    lower: Int64
+    upper: Int64
+    width: int
+    most: Int64
+
+    def __repr__(self) -> str:
+        return f"<Reach of {self.lower.size} cells: confidential>"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
 class SuppressionProblem(Confidential):
     """The distinct cells of linked tables, and what has to become of them.
 
     Every array has one value for each distinct cell, in the order of ``LinkedTables``.
 
     Attributes:
-        counts: True counts.
+        counts: True counts; of sums, how many contribute.
         shown: Cells that some table shows. The others are never published, and closing them costs
             nothing.
         primary: Cells that may not be shown, nor be computed.
@@ -34,6 +54,9 @@ class SuppressionProblem(Confidential):
             one holds somebody.
         order: The numbers of all cells that are shown, those first that are to be kept open first.
         equations: What adds up to 0 for any data: parts +1, totals -1.
+        values: What the cells would show: true counts. Problems of sums are put as changes of the
+            true table, which is 0 everywhere.
+        reach: How far off sums have to be thought possible; ``None`` for counts.
     """
 
     counts: Int64
@@ -45,6 +68,8 @@ class SuppressionProblem(Confidential):
     least: Int64
     order: Int64
     equations: SparseMatrix
+    values: Int64
+    reach: Reach | None = None
 
     def __post_init__(self) -> None:
         for array in (self.shown, self.primary, self.forced, self.frozen, self.cost, self.least):

@@ -23,7 +23,7 @@ from sdcensus.methods.suppression.intervals import (
 from sdcensus.methods.suppression.modular import Answer
 from sdcensus.methods.suppression.problem import Pattern, SuppressionProblem
 from sdcensus.methods.suppression.search.reasons import listed
-from sdcensus.methods.suppression.widening import MOST_AUDITED
+from sdcensus.methods.suppression.widening import MOST_AUDITED, SUMS_TOGETHER
 from sdcensus.model.linked.cubes import LinkedCubes
 from sdcensus.model.linked.tables import LinkedTables
 from sdcensus.model.progress import Progress, no_progress
@@ -31,8 +31,13 @@ from sdcensus.solvers.audit.audit import audit_cells
 from sdcensus.solvers.audit.intervals import CellStatus, Requirement
 from sdcensus.solvers.audit.system import FREE
 
+Int64 = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
+_BY_SUMS = (
+    "The tables have too many combinations of codes to look at all: cells are protected by the sums"
+    " of the tables, and what the tables tell together beyond them is not looked at."
+)
 #: What an engine does: tables, what becomes of cells, how well they are protected, progress.
 IntervalEngine = Callable[[LinkedTables, SuppressionProblem, Requirements, Progress], Answer]
 #: Closing a cell that was open before costs so many times as much.
@@ -70,25 +75,14 @@ def protected_pattern(
     tables = linked.tables
     problem = _with_known_cells(problem, task)
     alone = lone_persons(linked) if task.protection.insiders else None
-    asked = requirements(
-        problem.counts,
-        problem.primary,
-        task.protection,
-        frozen=problem.frozen,
-        alone=alone,
-        least=problem.least,
-    )
+    asked = _asked(problem, task.protection, alone)
     remarks = []
     whole, wanted = problem, asked
     if say_more_than_sums(linked):
-        if few_enough(linked):
+        if problem.reach is None and few_enough(linked):
             whole, wanted = with_combinations(linked, problem, asked)
         else:
-            remarks.append(
-                "The tables have too many combinations of codes to look at all: cells are protected"
-                " by the sums of the tables, and what the tables tell together beyond them is not"
-                " looked at."
-            )
+            remarks.append(_BY_SUMS if problem.reach is None else SUMS_TOGETHER)
     answer = task.engine(tables, _with_empty_parts(whole), wanted, progress)
     wanted = replace(wanted, lower=np.minimum(wanted.lower, answer.lower))
     remarks.append(_audited(tables, whole, wanted, answer.closed, progress))
@@ -103,6 +97,31 @@ def protected_pattern(
             f"Open before and closed now, to protect others: {listed(again.tolist(), tables.name)}."
         )
     return Pattern(closed, " ".join([statement, *remarks]), answer.report)
+
+
+def _asked(
+    problem: SuppressionProblem, protection: Protection, alone: Int64 | None
+) -> Requirements:
+    """What is asked for each cell."""
+    reach = problem.reach
+    if reach is None:
+        return requirements(
+            problem.counts,
+            problem.primary,
+            protection,
+            frozen=problem.frozen,
+            alone=alone,
+            least=problem.least,
+        )
+    nobody = np.full(problem.size, -1, dtype=np.int64)
+    return Requirements(
+        lower=reach.lower,
+        upper=reach.upper,
+        width=np.where(problem.primary | problem.frozen, reach.width, 0),
+        least=problem.least,
+        most=reach.most,
+        alone=nobody if alone is None else alone,
+    )
 
 
 def _with_known_cells(problem: SuppressionProblem, task: IntervalTask) -> SuppressionProblem:
@@ -156,7 +175,7 @@ def _audited(
             "For each of them tables of whole numbers are known that fit everything open and reach"
             f" its interval. They were not audited again: that is done for up to {MOST_AUDITED:,}."
         )
-    counts, hidden = problem.counts, closed | ~problem.shown
+    counts, hidden = problem.values, closed | ~problem.shown
     intervals = audit_cells(
         problem.equations,
         np.where(hidden, 0, counts),
@@ -164,7 +183,7 @@ def _audited(
         lower=asked.least,
         upper=asked.most,
         asked=targets,
-        integer=True,
+        integer=problem.reach is None,
         solution=counts,
         progress=lambda stage, done: progress(f"audit: {stage}", done),
     )

@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from sdcensus.methods.suppression.earlier import Contradictions
 from sdcensus.methods.suppression.interval_settings import INTERVAL_PARAMETERS
+from sdcensus.methods.suppression.sum_settings import CONTRIBUTION_PARAMETERS
 from sdcensus.model.method.parameter import AREA, Parameter, ValueKind
 
 
@@ -43,7 +44,14 @@ class Order(StrEnum):
 
 
 PARAMETERS: tuple[Parameter, ...] = (
-    Parameter("minimum", ValueKind.WHOLE, "The smallest count that is shown.", least=1, default=3),
+    Parameter(
+        "minimum",
+        ValueKind.WHOLE,
+        "The smallest count that is shown; of sums the smallest number of contributors.",
+        least=1,
+        default=3,
+    ),
+    *CONTRIBUTION_PARAMETERS,
     Parameter(
         "zeros",
         ValueKind.WORD,

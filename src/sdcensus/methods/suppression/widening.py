@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.methods.suppression.problem import Pattern, SuppressionProblem
+from sdcensus.methods.suppression.room import Room
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.constraints import SparseMatrix
 from sdcensus.model.linked.tables import LinkedTables
@@ -41,6 +42,10 @@ MOST_ATOMS = 20_000
 _PROVEN = 3
 #: Cells that a message names.
 _NAMED = 5
+#: What is said where several tables of sums are protected together.
+SUMS_TOGETHER = (
+    "What tables of sums tell together beyond the sums of their cells was not looked at."
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -95,7 +100,8 @@ def widened(
     if not width or not primary:
         return Pattern(closed, statement)
     audit = _Audit.of(tables, problem)
-    now = audit.with_room(closed, problem.primary, width, progress)
+    room = Room.of(problem, width)
+    now = audit.with_room(closed, problem.primary, room, progress)
     said = audit.statement
     alone = [] if insiders is None else insiders.each()
     if insiders is not None and 0 < len(alone) * primary <= MOST_PAIRS:
@@ -103,8 +109,12 @@ def widened(
         for cell in alone:
             others = problem.primary & (insiders.group != insiders.group[cell])
             # That nobody else is in it is what somebody alone in a cell knows.
-            now = audit.with_room(now, others & (problem.counts > 0), 1, progress, known=cell)
+            wanted = Room.of(problem, 1)
+            wanted = wanted if problem.reach is None else wanted.upwards(problem)
+            now = audit.with_room(now, others & (problem.counts > 0), wanted, progress, known=cell)
         said += " So was what those know who are alone in one."
+    if problem.reach is not None and len(tables.specs) > 1:
+        said += f" {SUMS_TOGETHER}"
     more = int(now.sum()) - int(closed.sum())
     told = f" {more:,} more were closed after an audit." if more else ""
     return Pattern(now, f"{statement}{told} {said}")
@@ -138,13 +148,16 @@ class _Audit:
         the same tables close the same cells.
         """
         primary = int(problem.primary.sum())
-        ways = _WAYS[: 1 + (primary <= MOST_AUDITED) + (primary <= min(MOST_AUDITED, MOST_WHOLE))]
-        atoms = len(ways) > 1 and 0 < atoms_of(tables) <= MOST_ATOMS
+        whole = problem.reach is None and primary <= min(MOST_AUDITED, MOST_WHOLE)
+        ways = _WAYS[: 1 + (primary <= MOST_AUDITED) + whole]
+        atoms = problem.reach is None and len(ways) > 1 and 0 < atoms_of(tables) <= MOST_ATOMS
         equations = equations_with_atoms(tables) if atoms else tables.equations
         return cls(tables, problem, equations, ways)
 
     @property
     def statement(self) -> str:
+        if self.problem.reach is not None and _Way.PROGRAMS in self.ways:
+            return "Each primary cell was audited by linear programs."
         if _Way.WHOLE_NUMBERS in self.ways:
             return "Each primary cell was audited."
         if _Way.PROGRAMS in self.ways:
@@ -159,14 +172,14 @@ class _Audit:
         )
 
     def with_room(
-        self, closed: Mask, asked: Mask, width: int, progress: Progress, known: int | None = None
+        self, closed: Mask, asked: Mask, wanted: Room, progress: Progress, known: int | None = None
     ) -> Mask:
         """Close further cells until those that are asked for have room.
 
         Args:
             closed: Cells that are closed already.
             asked: The cells.
-            width: How much room.
+            wanted: How much room.
             progress: Told how far it is.
             known: A closed cell whose value somebody knows.
         """
@@ -177,27 +190,33 @@ class _Audit:
             narrow = asked & ~settled
             while narrow.any():
                 intervals = self._intervals(now, narrow, known, way, progress)
-                room = np.where(intervals.bounded, intervals.upper - intervals.lower, width)
+                distance = intervals.upper - intervals.lower
+                room = np.where(intervals.bounded, distance, wanted.needed)
                 # Whatever is closed, no interval becomes narrower: the others have room for good.
-                settled |= narrow & self._reached(intervals, width)
-                narrow = narrow & (room < width)
+                settled |= narrow & self._reached(intervals, wanted)
+                narrow = narrow & wanted.lacking(intervals.lower, intervals.upper)
                 further = np.zeros(0, dtype=np.int64)
                 if way is not _Way.SINGLE_SUMS:
-                    further = self._proving(now, narrow, known, intervals)
+                    further = self._proving(now, narrow, known, intervals, wanted)
                 if not further.size:
-                    further = self._further(now, narrow, room, width)
+                    further = self._further(now, narrow, room, wanted)
                 now[further] = True
         return now
 
-    def _reached(self, intervals: CellIntervals, width: int) -> Mask:
+    def _reached(self, intervals: CellIntervals, wanted: Room) -> Mask:
         """Cells that have room over whole numbers: the true table is one, and others are known."""
-        counts = self.problem.counts
-        low = np.where(intervals.reached_lower, intervals.lower, counts)
-        high = np.where(intervals.reached_upper, intervals.upper, counts)
-        return np.asarray(high - low >= width)
+        values = self.problem.values
+        low = np.where(intervals.reached_lower, intervals.lower, values)
+        high = np.where(intervals.reached_upper, intervals.upper, values)
+        return ~wanted.lacking(low, high)
 
     def _proving(
-        self, closed: Mask, narrow: Mask, known: int | None, intervals: CellIntervals
+        self,
+        closed: Mask,
+        narrow: Mask,
+        known: int | None,
+        intervals: CellIntervals,
+        wanted: Room,
     ) -> Int64:
         """For the first cells that are too narrow, the last in the order of what proves a bound.
 
@@ -208,8 +227,12 @@ class _Audit:
         unknowns = system.unknowns()
         free, place = _free(problem, closed), _places(problem)
         chosen = []
+        bounds = {Side.UPPER: intervals.upper, Side.LOWER: intervals.lower}
+        lacks = {side: wanted.lacking(intervals.lower, intervals.upper, side) for side in bounds}
         for cell in np.flatnonzero(narrow)[:_PROVEN].tolist():
-            for side, bound in ((Side.UPPER, intervals.upper), (Side.LOWER, intervals.lower)):
+            for side, bound in bounds.items():
+                if not lacks[side][cell]:
+                    continue
                 proof = certificate(system, unknowns, cell, side, int(bound[cell]))
                 terms = [] if proof is None else [number for number, _ in proof.published]
                 opened = [number for number in terms if number < problem.size and free[number]]
@@ -218,17 +241,22 @@ class _Audit:
                     break
         return np.unique(np.array(chosen, dtype=np.int64))
 
-    def _further(self, closed: Mask, narrow: Mask, room: Int64, width: int) -> Int64:
+    def _further(self, closed: Mask, narrow: Mask, room: Int64, wanted: Room) -> Int64:
         """What is closed for cells that are too narrow, by their sums one by one."""
         cells = np.flatnonzero(narrow)
-        further = _further(self.problem, closed, room, cells, width)
+        further = _further(self.problem, closed, room, cells, wanted.needed)
         if cells.size and not further.size:
             names = " | ".join(self.tables.name(cell) for cell in cells[:_NAMED].tolist())
             raise SpecError(
                 f"{cells.size} cells that may not be shown have fewer possible values than asked,"
-                f" whatever else is closed: {names}. Ask for less (width), or leave the cells out."
+                f" whatever else is closed: {names}. Ask for less ({self._asking}), or leave the"
+                " cells out."
             )
         return further
+
+    @property
+    def _asking(self) -> str:
+        return "width" if self.problem.reach is None else "width, or the rules about contributions"
 
     def _intervals(
         self, closed: Mask, asked: Mask, known: int | None, way: _Way, progress: Progress
@@ -241,7 +269,7 @@ class _Audit:
             asked=_with(asked, more, False),
             integer=way is _Way.WHOLE_NUMBERS,
             programs=way is not _Way.SINGLE_SUMS,
-            solution=None if more else problem.counts,
+            solution=None if more else problem.values,
             workers=1 if way is _Way.WHOLE_NUMBERS else None,
             progress=lambda stage, done: progress(f"audit: {stage}", done),
         ).first(problem.size)
@@ -252,13 +280,18 @@ class _Audit:
         more = self.equations.shape[1] - problem.size
         hidden = closed | ~problem.shown
         upper = np.full(self.equations.shape[1], FREE, dtype=np.int64)
+        lower = _with(problem.least, more, 0).astype(np.int64)
+        if problem.reach is not None:
+            upper[: problem.size] = problem.reach.most
         if known is not None:
-            upper[known] = problem.counts[known]
+            upper[known] = problem.values[known]
+            if problem.reach is not None:
+                lower[known] = problem.values[known]
         return AuditSystem.of(
             self.equations,
-            _with(np.where(hidden, 0, problem.counts), more, 0),
+            _with(np.where(hidden, 0, problem.values), more, 0),
             _with(hidden, more, True),
-            lower=_with(problem.least, more, 0),
+            lower=lower,
             upper=upper,
         )
 
@@ -281,17 +314,18 @@ def _places(problem: SuppressionProblem) -> Int64:
 
 
 def _further(
-    problem: SuppressionProblem, closed: Mask, room: Int64, narrow: Int64, width: int
+    problem: SuppressionProblem, closed: Mask, room: Int64, narrow: Int64, needed: Int64
 ) -> Int64:
     """For each cell that is too narrow, the last in the order of the open cells that hold it so.
 
     If no sum for itself holds it, many together do, and one beside it is closed, or any.
     """
     free, place = _free(problem, closed), _places(problem)
-    sums = _Sums.of(problem, closed, np.minimum(room, width), width)
+    most = int(needed[narrow].max(initial=0))
+    sums = _Sums.of(problem, closed, np.minimum(room, most))
     chosen = []
     for cell in narrow.tolist():
-        beside = sums.holding(cell, free)
+        beside = sums.holding(cell, free, int(needed[cell]))
         if not beside.size:
             beside = sums.cells(sums.rows_of(cell), free)
         if not beside.size:
@@ -312,7 +346,6 @@ class _Sums:
         room: How far apart the bounds of each cell are.
         slack: The same for all hidden cells of an equation together.
         excess: How far the hidden parts of an equation are above the least that they can be.
-        width: How far apart bounds have to be.
     """
 
     equations: SparseMatrix
@@ -322,10 +355,9 @@ class _Sums:
     room: Int64
     slack: Int64
     excess: Int64
-    width: int
 
     @classmethod
-    def of(cls, problem: SuppressionProblem, closed: Mask, room: Int64, width: int) -> _Sums:
+    def of(cls, problem: SuppressionProblem, closed: Mask, room: Int64) -> _Sums:
         """Sort the equations by their cells."""
         matrix = problem.equations
         order = np.argsort(matrix.columns, kind="stable")
@@ -333,9 +365,9 @@ class _Sums:
         hidden = closed | ~problem.shown
         slack, excess = np.zeros((2, matrix.shape[0]), dtype=np.int64)
         np.add.at(slack, matrix.rows, (room * hidden)[matrix.columns])
-        above = np.where(hidden, problem.counts - problem.least, 0)[matrix.columns]
+        above = np.where(hidden, problem.values - problem.least, 0)[matrix.columns]
         np.add.at(excess, matrix.rows, np.where(matrix.values > 0, above, 0))
-        return cls(matrix, matrix.rows[order], starts, hidden, room, slack, excess, width)
+        return cls(matrix, matrix.rows[order], starts, hidden, room, slack, excess)
 
     def rows_of(self, cell: int) -> Int64:
         """The equations of a cell."""
@@ -348,13 +380,18 @@ class _Sums:
         cells = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *parts]))
         return np.asarray(cells[wanted[cells]], dtype=np.int64)
 
-    def holding(self, cell: int, free: Mask) -> Int64:
+    def holding(self, cell: int, free: Mask, width: int) -> Int64:
         """Open cells of the equation that holds a cell: the one whose parts can shrink least.
 
         If all its cells are closed, what holds one of them holds the cell.
+
+        Args:
+            cell: The cell.
+            free: Cells that may be closed.
+            width: How far apart its bounds have to be.
         """
         seen: set[int] = set()
-        waiting = self._tight(cell, seen)
+        waiting = self._tight(cell, seen, width)
         heapq.heapify(waiting)
         while waiting:
             _, row = heapq.heappop(waiting)
@@ -363,14 +400,14 @@ class _Sums:
             if opened.size:
                 return opened
             for each in self.cells(every, self.hidden).tolist():
-                for further in self._tight(each, seen):
+                for further in self._tight(each, seen, width):
                     heapq.heappush(waiting, further)
         return np.zeros(0, dtype=np.int64)
 
-    def _tight(self, cell: int, seen: set[int]) -> list[tuple[int, int]]:
+    def _tight(self, cell: int, seen: set[int], width: int) -> list[tuple[int, int]]:
         """Equations of a cell that leave it too little room and were not seen, by their excess."""
         rows = self.rows_of(cell)
-        tight = rows[self.slack[rows] - self.room[cell] < self.width].tolist()
+        tight = rows[self.slack[rows] - self.room[cell] < width].tolist()
         fresh = [row for row in tight if row not in seen]
         seen.update(fresh)
         return [(int(self.excess[row]), row) for row in fresh]

@@ -165,10 +165,19 @@ def _groups_of(joint: TableSpec, numbers: UInt64) -> list[Int32]:
 
 
 def _filled(cube: AnyCube) -> tuple[UInt64, Int64, UInt32]:
-    """The cells of a table without totals that hold records: numbers, counts and keys."""
+    """The cells of a table without totals that hold records: numbers, counts and keys.
+
+    In a table of sums only those who contribute count: the others change no number.
+    """
+    contributions = cube.values.contributions
     if isinstance(cube, SparseCube):
-        return cube.numbers, cube.values.count, cube.values.key
-    count = np.asarray(cube.values.count).reshape(-1)
+        if contributions is None:
+            return cube.numbers, cube.values.count, cube.values.key
+        some = contributions.contributors > 0
+        behind = contributions.contributors[some]
+        return cube.numbers[some], behind, cube.values.key[some]
+    counted = cube.values.count if contributions is None else contributions.contributors
+    count = np.asarray(counted).reshape(-1)
     filled = np.flatnonzero(count)
     key = np.asarray(cube.values.key).reshape(-1)
     return filled.astype(np.uint64), count[filled], key[filled]
@@ -249,14 +258,17 @@ def interior_cube(cube: Cube, spec: TableSpec) -> Cube:
     corner: Any = tuple(slice(0, axis.base_size) for axis in cube.spec.axes)
 
     def cut(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        inner = array[(*corner, ...)].transpose(order)
+        # Lists of contributions have one more axis.
+        lists = array.shape[len(corner) :]
+        inner = array[(*corner, ...)].transpose([*order, *range(len(order), array.ndim)])
         for at, axis in enumerate(spec.axes):
             # Base groups of the joint axis may be numbered in another order, or hold no leaf.
             groups = _matching(cube.spec.axes[order[at]], axis)
             side = [1] * inner.ndim
             side[at] = -1
             inner = np.take(inner, groups, axis=at) * (groups >= 0).reshape(side)
-        return np.ascontiguousarray(inner).astype(array.dtype, copy=False).reshape(spec.shape)
+        whole = np.ascontiguousarray(inner).astype(array.dtype, copy=False)
+        return whole.reshape((*spec.shape, *lists))
 
     return Cube(spec, cube.origin, cube.values.map(cut))
 

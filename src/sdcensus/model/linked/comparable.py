@@ -70,7 +70,7 @@ class ComparedProducts:
             TooManyCellsError: They have too many cells.
         """
         known = _variables(products)
-        tables = [_own(product.spec.records, known) for product in products]
+        tables = [_own(product.spec.compared, known) for product in products]
         whole = [product.missing is not None for product in products]
         reduced = _reduced(tables, whole)
         if sum(spec.cells for spec in reduced) > MOST_CELLS:
@@ -129,7 +129,7 @@ class ComparedProducts:
     def name(self, cell: int, table: int) -> str:
         """A cell by its codes, and in which table it stands or is a sum."""
         product, places = self.products[table], self._places[table]
-        is_sum = places.spec != product.spec.records
+        is_sum = places.spec != product.spec.compared
         return f"{places.name(cell)}{', added up from' if is_sum else ' of'} {product.name}"
 
 

@@ -23,14 +23,36 @@ Int64 = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CellSums(Confidential):
+    """The sums of the cells of some tables.
+
+    Attributes:
+        values: The true sum of every cell, auxiliary ones included.
+        negative: Cells to which somebody contributes less than 0.
+    """
+
+    values: Int64
+    negative: npt.NDArray[np.bool_]
+
+    def __post_init__(self) -> None:
+        for array in (self.values, self.negative):
+            array.flags.writeable = False
+
+    def __repr__(self) -> str:
+        return f"<CellSums of {self.values.size} cells: confidential>"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LinkedCubes(Confidential):
-    """True counts of the cells of some tables that are protected together.
+    """True counts, or sums, of the cells of some tables that are protected together.
 
     Attributes:
         tables: The tables, and how their cells add up.
         cubes: What was counted for each table as it is published.
-        counts: The true count of every cell, auxiliary ones included.
+        counts: The true count of every cell, auxiliary ones included; in tables of sums how many
+            contribute to it.
         elsewhere: What other products, and earlier releases, show and close of them.
+        sums: In tables of sums the true sum of every cell.
     """
 
     tables: LinkedTables
@@ -38,6 +60,7 @@ class LinkedCubes(Confidential):
     counts: Int64
     _joint: Callable[[TableSpec], AnyCube]
     elsewhere: CellsElsewhere = NOTHING_ELSEWHERE
+    sums: CellSums | None = None
     _atoms: list[Atoms] = field(init=False, default_factory=list)
 
     def __post_init__(self) -> None:
@@ -45,6 +68,11 @@ class LinkedCubes(Confidential):
 
     def __repr__(self) -> str:
         return f"<LinkedCubes {len(self.cubes)} tables: confidential>"
+
+    @property
+    def values(self) -> Int64:
+        """What the tables would show of every cell."""
+        return self.counts if self.sums is None else self.sums.values
 
     @property
     def origin(self) -> Origin:
@@ -84,8 +112,15 @@ class LinkedCubes(Confidential):
         tables = LinkedTables.of(specs)
         extended = [count(spec).held_for("protecting tables together") for spec in tables.counted]
         cubes = tuple(_cut(cube, spec) for cube, spec in zip(extended, tables.specs, strict=True))
-        counts = tables.gather([cube.count for cube in extended])
-        return cls(tables, cubes, counts, count, elsewhere)
+        if not tables.specs[0].measure.is_sum:
+            counts = tables.gather([cube.count for cube in extended])
+            return cls(tables, cubes, counts, count, elsewhere)
+        parts = [_summed(cube) for cube in extended]
+        contributors, totals, negative = (
+            tables.gather([part[at] for part in parts]) for at in range(3)
+        )
+        sums = CellSums(totals, negative > 0)
+        return cls(tables, cubes, contributors, count, elsewhere, sums)
 
     @classmethod
     def of_cube(cls, cube: AnyCube) -> LinkedCubes:
@@ -97,15 +132,21 @@ class LinkedCubes(Confidential):
         """
         whole = cube.held_for("a method that looks at the whole table")
         corner: Any = interior(whole.spec)
-        inner = whole.count[(*corner, ...)]
         tables = LinkedTables.of([whole.spec])
         (extended,) = tables.counted
-        counts = tables.gather([with_totals(extended, inner.reshape(extended.base_shape))])
+
+        def added(array: Int64) -> Int64:
+            inner = array[(*corner, ...)].reshape(extended.base_shape)
+            return tables.gather([with_totals(extended, inner)])
 
         def joint(spec: TableSpec) -> Cube:
             return interior_cube(whole, spec)
 
-        return cls(tables, (whole,), counts, joint)
+        if not whole.spec.measure.is_sum:
+            return cls(tables, (whole,), added(whole.count), joint)
+        contributors, totals, negative = (added(array) for array in _summed(whole))
+        sums = CellSums(totals, negative > 0)
+        return cls(tables, (whole,), contributors, joint, sums=sums)
 
     def check_whole(self) -> None:
         """Refuse counts below 0, which no record can make."""
@@ -114,6 +155,19 @@ class LinkedCubes(Confidential):
                 f"{self.tables.name(int(np.argmin(self.counts)))}: a count is below 0. Tables of"
                 " counts hold whole numbers from 0."
             )
+
+
+def _summed(cube: Cube) -> tuple[Int64, Int64, Int64]:
+    """Of each cell of a table of sums who contributes, the sum, and whether any is below 0."""
+    spec, known = cube.spec, cube.values.contributions
+    if spec.amount is None or known is None or known.lowest is None:
+        raise SpecError(
+            f"{spec.title}: the table was tabulated without the contributions to its sums, which"
+            " are needed to protect tables together. Tabulate it by its measure, such as"
+            " sum(income)."
+        )
+    negative = np.asarray(known.lowest < 0, dtype=np.int64)
+    return known.contributors, cube.values.sum_of(spec.amount.name), negative
 
 
 def _cut(cube: Cube, spec: TableSpec) -> Cube:
@@ -133,8 +187,10 @@ def _cut(cube: Cube, spec: TableSpec) -> Cube:
         )
 
     def cut(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        # Lists of contributions have one more axis.
+        lists = array.shape[len(index) :]
         for at, kept in enumerate(index):
             array = np.take(array, kept, axis=at)
-        return np.ascontiguousarray(array).reshape(spec.shape)
+        return np.ascontiguousarray(array).reshape((*spec.shape, *lists))
 
     return Cube(spec, cube.origin, cube.values.map(cut))

@@ -110,15 +110,15 @@ def _cells(
     spec: TableSpec, specs: Sequence[TableSpec] | None
 ) -> Iterable[tuple[UInt64, npt.NDArray[np.uint64]]]:
     """Hashes of the cells of a table, and their numbers in it: all, or those of other tables."""
-    own = spec.records
+    own = spec.compared
     if specs is None:
         yield cell_hashes(own), np.arange(own.cells, dtype=np.uint64)
         return
     for wanted in specs:
-        shared = shared_cells(wanted.records, own)
+        shared = shared_cells(wanted.compared, own)
         if shared is not None:
             mine, theirs = shared.all()
-            yield cell_hashes(wanted.records, cells=mine), theirs
+            yield cell_hashes(wanted.compared, cells=mine), theirs
 
 
 def _words(hashes: UInt64) -> npt.NDArray[np.void]:

@@ -17,6 +17,7 @@ from sdcensus.errors import SpecError
 from sdcensus.kernels.inference.derivation import TooMuchWorkError, derivable, derivation
 from sdcensus.model.linked.comparable import ComparedProducts, TooManyCellsError, cell_name
 from sdcensus.model.linked.products import Closing, ProductTable
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.headings import joined
 from sdcensus.model.spec.shared_cells import shared_cells
 
@@ -99,11 +100,12 @@ def compare_products(
     for found in opened:
         shown.setdefault(found.closed_in, set()).update(found.cells)
     unchecked: list[str] = []
-    units = dict.fromkeys(product.spec.of for product in products if _asks_sums(product))
-    for unit in units:
-        places = [at for at, product in enumerate(products) if product.spec.of is unit]
+    kinds = dict.fromkeys(_kind(product) for product in products if _asks_sums(product))
+    for kind in kinds:
+        unit, _ = kind
+        places = [at for at, product in enumerate(products) if _kind(product) == kind]
         compared = [products[at] for at in places]
-        known = [product for product in empty if product.spec.of is unit]
+        known = [product for product in empty if _kind(product) == kind]
         try:
             opened += _computable(compared, known, places, shown, most_named)
         except (TooManyCellsError, TooMuchWorkError):
@@ -148,6 +150,12 @@ def _computable(
         return found
 
 
+def _kind(product: ProductTable) -> tuple[Entity, str]:
+    """What its cells are: counts of units, or sums of an amount over them."""
+    amount = product.spec.amount
+    return product.spec.of, "" if amount is None else amount.name
+
+
 def _asks_sums(product: ProductTable) -> bool:
     return product.closes and product.closing is Closing.SUMS
 
@@ -160,7 +168,7 @@ def _shown_elsewhere(products: Sequence[ProductTable], most_named: int) -> Itera
         for at, other in enumerate(products):
             if at == closing:
                 continue
-            shared = shared_cells(product.spec.records, other.spec.records)
+            shared = shared_cells(product.spec.compared, other.spec.compared)
             if shared is None:
                 continue
             kept, theirs = shared.of(closed)

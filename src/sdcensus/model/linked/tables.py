@@ -168,7 +168,11 @@ def _check(specs: Sequence[TableSpec]) -> None:
     if not specs:
         raise SpecError("No table is named that could be protected.")
     for spec in specs:
-        if spec.of is not specs[0].of or spec.measure is not specs[0].measure:
+        if (spec.of, spec.measure, spec.amount) != (
+            specs[0].of,
+            specs[0].measure,
+            specs[0].amount,
+        ):
             raise SpecError(
                 f"{spec.title} and {specs[0].title} count different things and cannot be protected"
                 " together. Protect tables of each kind of unit and measure on their own."

@@ -34,6 +34,7 @@ from sdcensus.model.spec.record_sets import (
 )
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.spec.universe import Universe, restrict
+from sdcensus.model.vocabulary import Measure
 
 Int64 = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -389,6 +390,8 @@ def cell_hashes(spec: TableSpec, *, cells: npt.NDArray[Any] | None = None) -> UI
     """
     wanted = np.arange(spec.cells, dtype=np.uint64) if cells is None else cells.astype(np.uint64)
     kind = [spec.of.value, spec.measure.value]
+    if spec.amount is not None:
+        kind = [spec.of.value, Measure.SUM.value, spec.amount.name]
     definitions = Definitions.build(spec, kind=kind, words=_WORDS)
     positions = [positions_on(spec.shape, at, wanted) for at in range(len(spec.axes))]
     hashes = np.empty((wanted.size, _WORDS), dtype=np.uint64)

@@ -109,6 +109,9 @@ def shared_cells(spec: TableSpec, other: TableSpec) -> SharedCells | HashedCells
     """
     if spec.of is not other.of or spec.measure is not other.measure:
         return None
+    amounts = {None if each.amount is None else each.amount.name for each in (spec, other)}
+    if len(amounts) > 1:
+        return None
     if not (is_product(spec.universe) and is_product(other.universe)):
         return HashedCells(spec, other)
     mine, theirs = _variables(spec), _variables(other)

@@ -139,6 +139,19 @@ class TableSpec:
         return replace(self, measure=Measure.COUNT, weight_decimals=0, amount=None)
 
     @property
+    def compared(self) -> TableSpec:
+        """The table by which it is known what others show of its cells, and close.
+
+        Counts of the same records are one thing, weighted or not, and so are sums of the same
+        amount over them. A sum is no count, and no sum of another amount.
+        """
+        if self.amount is None:
+            return self.records
+        if self.measure is Measure.SUM:
+            return self
+        return replace(self, measure=Measure.SUM, weight_decimals=0)
+
+    @property
     def decimals(self) -> int:
         """How many digits of the published whole numbers stand behind the decimal point."""
         return 0 if self.amount is None else self.amount.decimals

@@ -272,9 +272,16 @@ def _plan(batch: ArgusBatch, table: BatchTable) -> str:
 def _published(tables: Sequence[PublishedTable]) -> tuple[list[AuditTable], list[str]]:
     chosen: list[AuditTable] = []
     left_out: list[str] = []
+    # Counts are whole numbers, and sums have decimals: one audit is of one of them.
+    counts = any(published.table.spec.measure is Measure.COUNT for published in tables)
     for published in tables:
         spec = published.table.spec
-        if spec.measure is not Measure.COUNT:
+        if spec.measure.is_sum and counts:
+            left_out.append(
+                f"{published.name} shows sums and was not audited beside counts: audit tables of"
+                " sums by themselves."
+            )
+        elif spec.measure is Measure.WEIGHTED:
             left_out.append(f"{published.name} shows weighted counts and was not audited.")
         elif spec.cells > MOST_CELLS:
             left_out.append(
@@ -291,14 +298,19 @@ def _own(published: PublishedTable) -> AuditTable:
     flags = np.zeros(table.shape, dtype=np.uint8) if table.flags is None else table.flags
     states = np.where(flags != 0, CellState.PRIMARY, CellState.SHOWN).astype(np.uint8)
     version = "" if published.provenance is None else published.provenance.data_version
+    # Sums of an amount add up with sums of the same, weighted or not, and with nothing else.
+    amount = (
+        "" if table.spec.amount is None else f"{table.spec.measure.value} {table.spec.amount.name}"
+    )
     return AuditTable(
         name=published.name,
         spec=table.spec,
-        group=f"{table.spec.of.value}:{version}",
+        group=f"{table.spec.of.value}:{amount}:{version}",
         states=states,
         values=np.asarray(table.published),
         own=np.zeros(table.shape, dtype=np.int64),
         has_own=np.zeros(table.shape, dtype=bool),
+        decimals=table.spec.decimals,
         tool=OWN,
         kinds=False,
     )

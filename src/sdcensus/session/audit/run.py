@@ -148,6 +148,8 @@ def _grouped(tables: Sequence[AuditTable]) -> _Group:
 def _audit_group(group: _Group, options: AuditOptions, progress: Progress) -> AuditFindings:
     decimals = group.tables[0].decimals
     unit = 10**decimals
+    # A last decimal of a sum is nothing that tells anything.
+    whole = options.whole and group.tables[0].spec.amount is None
     tolerance = int(options.tolerance * unit)
     if not group.withheld.any():
         return _nothing_withheld(group, options)
@@ -167,7 +169,7 @@ def _audit_group(group: _Group, options: AuditOptions, progress: Progress) -> Au
     failed = _failed_sums(group, system, tolerance)
     try:
         intervals = audit_system(
-            system, asked=asked, integer=options.whole, workers=options.workers, progress=progress
+            system, asked=asked, integer=whole, workers=options.workers, progress=progress
         )
     except DoesNotAddUp as error:
         raise _told(group, error, options, decimals) from None
@@ -185,7 +187,7 @@ def _audit_group(group: _Group, options: AuditOptions, progress: Progress) -> Au
         tables=tuple(_table(table) for table in group.tables),
         cells=cells,
         atoms=atoms,
-        whole=options.whole,
+        whole=whole,
         fractional=int((intervals.asked & intervals.bounded & ~reached).sum()),
         unproven=int((intervals.asked & intervals.unproven).sum()),
         decimals=decimals,

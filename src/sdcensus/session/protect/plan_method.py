@@ -203,7 +203,8 @@ class PlannedMethods(Confidential):
         for spec in specs:
             protection = self.protection(spec)
             if is_linked(protection):
-                key = (protection, spec.of, spec.measure.value)
+                amount = "" if spec.amount is None else spec.amount.name
+                key = (protection, spec.of, f"{spec.measure.value} {amount}")
                 groups.setdefault(key, []).append(spec)
         return [tuple(tables) for tables in groups.values()]
 

@@ -307,8 +307,9 @@ def published_records(method: Method, cube: Cube) -> Int64 | None:
     """Behind weighted counts, the numbers of records as they would be published; else ``None``.
 
     Rules about few units are about these: a single record of a sample may stand for thousands.
+    Sums have rules of their own, about contributions, and their methods may publish no counts.
     """
-    if cube.spec.measure is Measure.COUNT:
+    if cube.spec.measure is Measure.COUNT or cube.spec.measure.is_sum:
         return None
     return _judged(method.first, cube).published
 

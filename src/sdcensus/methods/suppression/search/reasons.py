@@ -61,7 +61,7 @@ def cannot_be_protected(
     target: int,
     wanted: str,
     *,
-    at_most: int,
+    at_most: int | None,
     enough: bool,
     forced: Sequence[int],
     known: bool,
@@ -73,7 +73,7 @@ def cannot_be_protected(
     Args:
         target: The cell.
         wanted: What is asked for it.
-        at_most: How far it goes with everything closed that may be.
+        at_most: How far it goes with everything closed that may be; not told of sums.
         enough: Whether that would be enough in fractions.
         forced: Cells that must stay open and narrow it down.
         known: Whether anything but 0 is known of closed cells beforehand.
@@ -96,7 +96,8 @@ def cannot_be_protected(
     if person >= 0:
         whom = f" from whoever is alone in {names(person)}"
         what += ' Or do not think of those who are alone (singles = "none").'
+    goes = "it goes less far" if at_most is None else f"it goes by {at_most:,} at most"
     return SpecError(
-        f"{names(target)} cannot be protected{whom} as required ({wanted}), whatever is closed: it"
-        f" goes by {at_most:,} at most. {why} {what}"
+        f"{names(target)} cannot be protected{whom} as required ({wanted}), whatever is closed:"
+        f" {goes}. {why} {what}"
     )

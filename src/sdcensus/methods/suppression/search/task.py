@@ -88,7 +88,7 @@ class Task(Confidential):
         inside = np.flatnonzero(unit >= 0)
         of_cell = unit[inside]
         closed = problem.primary | problem.frozen | ~problem.shown
-        room = np.where(asked.most >= FREE, FREE, asked.most - problem.counts)
+        room = np.where(asked.most >= FREE, FREE, asked.most - problem.values)
         given = np.zeros(size, dtype=bool)
         # A unit is given when each of its cells is: closing the others costs what they cost.
         given[of_cell] = True
@@ -101,13 +101,15 @@ class Task(Confidential):
         alone = _alone(asked.alone[inside], of_cell, size)
         _check_persons(asked, unit, names)
         # A cell with several persons may hold the one who is alone elsewhere.
-        low = np.where(problem.counts > 1, np.minimum(asked.lower, problem.counts - 1), asked.lower)
+        low = asked.lower
+        if problem.reach is None:
+            low = np.where(problem.counts > 1, np.minimum(low, problem.counts - 1), low)
         matrix = _matrix(problem.equations, unit, size)
         return cls(
             unit=unit,
             matrix=matrix,
             columns=matrix.tocsc(),
-            below=_least((problem.counts - asked.least)[inside], of_cell, size),
+            below=_least((problem.values - asked.least)[inside], of_cell, size),
             above=_least(room[inside], of_cell, size),
             given=given,
             cost=np.where(given, 0, cost),
