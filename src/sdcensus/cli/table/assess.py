@@ -18,6 +18,7 @@ from sdcensus.cli.shared.method_options import (
 )
 from sdcensus.cli.shared.options import (
     Axes,
+    CensusMeasureOption,
     Confidential,
     Language,
     Quiet,
@@ -39,16 +40,20 @@ from sdcensus.model.sentences import speak
 if TYPE_CHECKING:
     from sdcensus.model.method.parameter import MethodOptions
     from sdcensus.model.progress import Progress
-    from sdcensus.report.assessment.results import Assessment
+    from sdcensus.report.magnitude.results import AnyAssessment
     from sdcensus.session.assess.options import AssessOptions, Surroundings
     from sdcensus.session.census.census import Census
 
 #: How files of plans end; a store is a folder.
 PLANS = (".toml", ".xlsx", ".xlsm")
+#: How a table of sums is protected where nothing is said, and how near an estimate is that counts.
+DEFAULT_FOR_SUMS = "cell-key-sums"
+WITHIN = 10
 
 EXAMPLES = examples(
     "sdcensus assess census.store --by ed@parish,sex --out check",
     "sdcensus assess census.store --by ed,religion --scheme CP4",
+    "sdcensus assess census.store --by ed@parish,sex --measure 'sum(income)'",
     "sdcensus assess census.store --published table.csv",
     "sdcensus assess plan.toml --out check",
     "sdcensus assess plan.toml --table age-by-parish",
@@ -66,6 +71,7 @@ def assess(
     by: Axes = "",
     of: Units = "persons",
     where: Where = None,
+    measure: CensusMeasureOption = None,
     published: Annotated[
         Path | None,
         typer.Option(
@@ -148,6 +154,15 @@ def assess(
             min=0,
         ),
     ] = 1,
+    within: Annotated[
+        float | None,
+        typer.Option(
+            "--within",
+            metavar="PERCENT",
+            help="For a table of sums: how near an estimate of the largest contributor is that"
+            " counts. 10 if not given.",
+        ),
+    ] = None,
     exact: Annotated[
         bool | None,
         typer.Option(
@@ -200,6 +215,7 @@ def assess(
         exact=exact,
         language=language,
         recovery_limit=recovery_limit,
+        within=WITHIN if within is None else within,
     )
     around = Surroundings(
         registry=registry, policy=policy, smallest_group=smallest_group, original=original
@@ -207,13 +223,13 @@ def assess(
     chosen = _Chosen(method, listed(then), method_options, secret)
     began = time.perf_counter()
     skipped: tuple[str, ...] = ()
-    question = _Question(by, of, where, published)
+    question = _Question(by, of, where, measure, published, sums_only=within is not None)
     with all_or_nothing(), Stages(output, "reading") as stages:
         if source.suffix.lower() in PLANS:
-            if by or where or published is not None or chosen.anything:
+            if by or where or measure or published is not None or chosen.anything:
                 raise SpecError(
                     "A plan says itself which tables there are and how they are protected: leave"
-                    " --by, --where, --published and the options of methods out."
+                    " --by, --where, --measure, --published and the options of methods out."
                 )
             if original is not None:
                 raise SpecError("--original is for a table of a store: sdcensus assess STORE --by.")
@@ -221,6 +237,7 @@ def assess(
 
             plan = assess_plan(source, table or [], options, around, secret=secret, progress=stages)
             assessments, skipped = list(plan.tables), plan.skipped
+            question.check(sums=any(each.table.spec.amount for _, each in assessments))
         elif table:
             raise SpecError("--table names a table of a plan: sdcensus assess plan.toml.")
         else:
@@ -260,12 +277,12 @@ class _Chosen:
         """Whether anything was said about it."""
         return self.method is not None or bool(self.steps) or bool(self.options.given())
 
-    def build(self, census: Census, of: str) -> Any:
+    def build(self, census: Census, of: str, *, sums: bool = False) -> Any:
         """The method, which commands only pass on."""
         from sdcensus.session.protect.table import build_method
 
         return build_method(
-            self.method or DEFAULT_METHOD,
+            self.method or (DEFAULT_FOR_SUMS if sums else DEFAULT_METHOD),
             census,
             of=of,
             then=self.steps,
@@ -281,7 +298,17 @@ class _Question:
     by: str
     of: str
     where: str | None
+    measure: str | None
     published: Path | None
+    sums_only: bool = False
+
+    def check(self, *, sums: bool) -> None:
+        """Refuse what is said about sums where there is none."""
+        if self.sums_only and not sums:
+            raise SpecError(
+                "--within is for tables of sums (--measure 'sum(income)'): how near an estimate of"
+                " the largest contributor is that counts. Leave it out."
+            )
 
 
 def _of_store(
@@ -291,7 +318,7 @@ def _of_store(
     options: AssessOptions,
     around: Surroundings,
     progress: Progress,
-) -> tuple[str, Assessment]:
+) -> tuple[str, AnyAssessment]:
     from sdcensus.session.assess.planned import file_name
     from sdcensus.session.assess.tables import assess_published, assess_spec
     from sdcensus.session.census.census import open_store
@@ -301,20 +328,28 @@ def _of_store(
     census = open_store(store)
     check_language(census, options.language)
     if published is not None:
-        if by or question.where:
-            raise SpecError("A published file says itself what it shows: leave --by out.")
+        if by or question.where or question.measure:
+            raise SpecError(
+                "A published file says itself what it shows: leave --by out, --where and --measure"
+                " too."
+            )
         method = chosen.build(census, of) if chosen.anything else None
-        return file_name(published.stem), assess_published(
+        assessment = assess_published(
             census, published, replace(options, method=method), around, progress=progress
         )
-    spec = published_spec(census, *listed(by), of=of, where=question.where, measure="count")
+        question.check(sums=assessment.table.spec.amount is not None)
+        return file_name(published.stem), assessment
+    measure = question.measure or "count"
+    spec = published_spec(census, *listed(by), of=of, where=question.where, measure=measure)
+    question.check(sums=spec.amount is not None)
+    method = chosen.build(census, of, sums=spec.amount is not None)
     return file_name(spec.title), assess_spec(
-        census, spec, chosen.build(census, of), options, around, progress=progress
+        census, spec, method, options, around, progress=progress
     )
 
 
 def _write(
-    assessments: list[tuple[str, Assessment]],
+    assessments: list[tuple[str, AnyAssessment]],
     out: Path | None,
     reproduce: str,
     date: str,
@@ -344,7 +379,11 @@ def _typed(
     """The command that makes it again, for the confidential page: with all its parameters."""
     of, published = question.of, question.published
     words: list[tuple[str, object]] = [("by", question.by), ("of", "" if of == "persons" else of)]
-    words += [("where", question.where), ("published", published and published.name)]
+    words += [
+        ("where", question.where),
+        ("measure", question.measure),
+        ("published", published and published.name),
+    ]
     words += [("table", table) for table in tables]
     words += [("method", chosen.method), ("then", ",".join(chosen.steps))]
     for name, value in chosen.options.given().items():
@@ -355,6 +394,7 @@ def _typed(
         words += [(name.replace("_", "-"), part) for part in each]
     words += [("registry", around.registry), ("policy", around.policy)]
     words += [("recovery-limit", options.recovery_limit)]
+    words += [("within", f"{options.within:g}" if options.within != WITHIN else None)]
     words += [("original", around.original)]
     words += [("smallest-group", around.smallest_group)]
     parts = [f"sdcensus assess {typed(source.name)}"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sdcensus.cli.shared.console import Output, plain_table
 from sdcensus.model.quantities import NOTHING, decimal_text, number_text, share_text
@@ -11,12 +11,64 @@ from sdcensus.model.sentences import in_language, speak
 if TYPE_CHECKING:
     from sdcensus.model.measure import Side
     from sdcensus.report.assessment.results import Assessment
+    from sdcensus.report.magnitude.blocks import Block
+    from sdcensus.report.magnitude.results import AnyAssessment, SumAssessment
+
+
+#: So many signs are for the names of rows, and for the figures of a column of sums.
+_NAMES_WIDTH, _FIGURES_WIDTH = 22, 11
 
 
 def say_assessment(
-    output: Output, name: str, assessment: Assessment, language: str | None, *, examples: bool
+    output: Output, name: str, assessment: AnyAssessment, language: str | None, *, examples: bool
 ) -> None:
     """Say what was found about one table, with examples of single cells if they are wanted."""
+    from sdcensus.report.magnitude.results import SumAssessment
+
+    if isinstance(assessment, SumAssessment):
+        _say_sums(output, name, assessment, language)
+    else:
+        _say_counts(output, name, assessment, language, examples=examples)
+
+
+def _say_sums(output: Output, name: str, assessment: SumAssessment, language: str | None) -> None:
+    from sdcensus.report.magnitude.blocks import further_block, loss_block, risk_blocks
+    from sdcensus.report.magnitude.words import sum_conclusions, sum_lead
+
+    title, figures = assessment.public.title, assessment.figures
+    output.say(f"{name}: {title}" if name else title, style="bold")
+    output.say(f"{sum_lead(assessment, language)}\n")
+    blocks = [*risk_blocks(figures, language), loss_block(figures, language)]
+    for block in (*blocks, further_block(figures, language)):
+        output.say(f"\n{block.title(language)}", style="bold")
+        output.show(block_table(block, language))
+    for sentence in sum_conclusions(assessment, language):
+        output.say(f"\n{sentence}")
+    for reason in assessment.left_out:
+        why = in_language(reason, language)
+        output.note(speak("assess.console.not_measured", language, why=why))
+    output.say("")
+
+
+def block_table(block: Block, language: str | None) -> Any:
+    """A table of figures for the console."""
+    from sdcensus.report.magnitude.blocks import in_brief
+
+    brief = in_brief(block)
+    table = plain_table()
+    for at, heading in enumerate(brief.headings(language)):
+        if at == 0:
+            table.add_column(heading, overflow="fold", min_width=_NAMES_WIDTH)
+        else:
+            table.add_column(heading, justify="right", overflow="fold", max_width=_FIGURES_WIDTH)
+    for texts in brief.texts(language):
+        table.add_row(*texts)
+    return table
+
+
+def _say_counts(
+    output: Output, name: str, assessment: Assessment, language: str | None, *, examples: bool
+) -> None:
     from sdcensus.model.measure import Side
     from sdcensus.report.assessment.words import conclusions, finding_line, lead
 

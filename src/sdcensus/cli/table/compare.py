@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,6 +13,7 @@ import typer
 
 from sdcensus.cli.shared.console import Output, Stages, plain_table
 from sdcensus.cli.shared.options import (
+    CensusMeasureOption,
     Language,
     Quiet,
     SecretFile,
@@ -26,8 +27,15 @@ from sdcensus.cli.shared.options import (
     listed,
 )
 from sdcensus.cli.shared.run import all_or_nothing
-from sdcensus.errors import SpecError, UnknownName
-from sdcensus.model.quantities import NOTHING, bytes_text, duration_text, share_text
+from sdcensus.cli.table.study_tables import (
+    SumStudyTarget,
+    TablesAsked,
+    compare_sums,
+    refuse_for_counts,
+    say_written,
+)
+from sdcensus.errors import UnknownName
+from sdcensus.model.quantities import NOTHING, duration_text, share_text
 from sdcensus.model.sentences import speak
 from sdcensus.model.vocabulary import NoiseDraw, RiskAxis
 
@@ -46,6 +54,7 @@ EXAMPLES = examples(
     "sdcensus compare c.store --by ed --grid 'max_deviation=3,4 variance=1,2' --out s",
     "sdcensus compare census.store --study ons --secret office.secret --out study",
     "sdcensus compare c.store --by ed,sex --study methods --secret s.secret --out s",
+    "sdcensus compare c.store --by ed,sex --measure 'sum(income)' --secret s --out s",
     "sdcensus compare census.store --tables tables.txt --lookups hashed --out study",
 )
 
@@ -162,6 +171,16 @@ def compare(
     smallest_group: SmallestGroup = None,
     of: Units = "persons",
     where: Where = None,
+    measure: CensusMeasureOption = None,
+    within: Annotated[
+        float | None,
+        typer.Option(
+            "--within",
+            metavar="PERCENT",
+            help="For tables of sums: how near an estimate of the largest contributor is that"
+            " counts. 10 if not given.",
+        ),
+    ] = None,
     secret: SecretFile = None,
     language: Language = None,
     quiet: Quiet = False,
@@ -182,7 +201,21 @@ def compare(
 
     output = Output(quiet=quiet)
     check_study_target(out)
+    tables_of = TablesAsked(by, ways, tuple(table or ()), tables, of, where, measure or "count")
     asked = _Asked(tuple(method or ()), tuple(grid or ()), study_name, of, secret, yes)
+    if tables_of.are_sums:
+        for_counts = {
+            "--schemes": schemes,
+            "--lookups": lookups,
+            "--zeros-known": zeros_known,
+            "--smallest-group": smallest_group,
+            "--risk": risk is not RiskAxis.COMPOSITE,
+            "--study ons": study_name is StudyPreset.ONS,
+        }
+        target = SumStudyTarget(out, within, language, output)
+        compare_sums(open_store(store), tables_of, asked.of_sums(), target, for_counts)
+        return
+    refuse_for_counts(within)
     plain = asked.plain and not schemes
     chosen = _lookups(lookups, has_secret=secret is not None)
     needed = secret is not None or NoiseDraw.HASHED in chosen
@@ -194,9 +227,7 @@ def compare(
     )
     census = open_store(store)
     check_language(census, language)
-    specs = _specs(
-        census, by, ways, table or [], tables, of, where, optional=study_name is StudyPreset.ONS
-    )
+    specs = tables_of.specs(census, optional=study_name is StudyPreset.ONS)
     specs, more, left_out = asked.candidates(census, specs, output)
     candidates += more
     changes_records = any(candidate.before for candidate in candidates)
@@ -217,9 +248,7 @@ def compare(
         written = write_study(study, out, progress=stages)
     took = time.perf_counter() - began
     _say(output, study, took)
-    page, *others = written
-    size = bytes_text(page.stat().st_size)
-    output.say("\n" + say(study, "wrote", page=str(page), size=size, n=len(others)))
+    say_written(output, written, language)
     unused = unused_axes(listed(by), max(len(spec.axes) for spec in specs))
     if unused:
         output.note(say(study, "unused", axes=", ".join(unused)))
@@ -242,6 +271,12 @@ class _Asked:
     def plain(self) -> bool:
         """Whether schemes are meant where none is named."""
         return not self.grid and self.preset is None
+
+    def of_sums(self) -> _Asked:
+        """The same for tables of sums: methods for them where none is named."""
+        from sdcensus.session.study.sums import SCHEMES
+
+        return replace(self, methods=SCHEMES) if self.plain and not self.methods else self
 
     def candidates(
         self, census: Census, specs: tuple[TableSpec, ...], output: Output
@@ -314,47 +349,6 @@ def _lookups(text: str, *, has_secret: bool) -> list[NoiseDraw]:
         except ValueError:
             raise UnknownName("look-up of a study", name, known=list(NoiseDraw)) from None
     return list(dict.fromkeys(noise_draws))
-
-
-def _specs(
-    census: Census,
-    by: str,
-    ways: str,
-    table: list[str],
-    tables: Path | None,
-    of: str,
-    where: str | None,
-    *,
-    optional: bool,
-) -> tuple[TableSpec, ...]:
-    """The tables of the study: the first axes of --by, or a list; none for a study with its own."""
-    from sdcensus.session.study.tables import listed_tables, prefixes, read_tables
-
-    universe = where.strip() or None if where else None
-    if table or tables is not None:
-        for name, given in {"--by": by, "--ways": ways}.items():
-            if given:
-                raise SpecError(
-                    f"{name} makes tables itself, and --table and --tables name them. Give one of"
-                    " the two."
-                )
-        texts = [*table, *(read_tables(tables) if tables is not None else ())]
-        return listed_tables(census, texts, of=of, universe=universe)
-    if not listed(by) and optional:
-        return ()
-    if not listed(by):
-        raise SpecError("Name the tables of the study: --by AXES, --table AXES or --tables FILE.")
-    return prefixes(census, listed(by), _numbers(ways), of=of, universe=universe)
-
-
-def _numbers(text: str) -> list[int] | None:
-    names = listed(text)
-    if not names:
-        return None
-    for name in names:
-        if not name.isdecimal():
-            raise SpecError(f"--ways takes whole numbers, such as 2,3,4, and not {name!r}.")
-    return [int(name) for name in names]
 
 
 def _number(study: Study, value: float | None, digits: int) -> str:

@@ -40,6 +40,10 @@ _SDMX = ".sdmx.csv"
 _SDMX_COLUMNS = {"STRUCTURE", "STRUCTURE_ID", "ACTION"}
 
 
+#: Why tables of sums are passed over by what is about counts.
+_SUMS = "sums of amounts are not counts; what they give away is measured by the office"
+
+
 @dataclass(frozen=True, slots=True)
 class SkippedFile:
     """A file of a folder that was not read, and why."""
@@ -54,6 +58,28 @@ class PublishedFolder:
 
     tables: tuple[PublishedTable, ...]
     skipped: tuple[SkippedFile, ...] = ()
+
+    def of_counts(self, folder: str | Path) -> PublishedFolder:
+        """The same without tables of sums, which then stand among what was not read.
+
+        Args:
+            folder: What it is called in messages.
+
+        Raises:
+            InputError: All tables are of sums.
+        """
+        counts = tuple(each for each in self.tables if each.table.spec.amount is None)
+        sums = tuple(
+            SkippedFile(each.name, _SUMS)
+            for each in self.tables
+            if each.table.spec.amount is not None
+        )
+        if not counts:
+            raise InputError(
+                f"{folder} holds tables of sums only. {_SUMS[0].upper()}{_SUMS[1:]}: sdcensus"
+                " assess STORE --by AXES --measure 'sum(VARIABLE)'."
+            )
+        return PublishedFolder(counts, (*self.skipped, *sums))
 
 
 def read_published(path: str | Path) -> PublishedTable:

@@ -100,8 +100,9 @@ def public_rows(public: PublicAssessment, language: str | None) -> list[CountedR
     rows = [
         (speak("assess.public.cells", language), cells),
         row("zeros", lambda counts: (counts.zeros, counts.cells - counts.withheld)),
-        row("small", lambda counts: (counts.visible, counts.cells - counts.withheld)),
     ]
+    if public.table.spec.amount is None:  # a sum of 1 or 2 is nothing by itself
+        rows.append(row("small", lambda counts: (counts.visible, counts.cells - counts.withheld)))
     if public.whole.withheld:
         rows.insert(1, row("withheld_cells", lambda counts: (counts.withheld, counts.cells)))
     return rows

@@ -15,10 +15,16 @@ from sdcensus.report.assessment.results import Assessment
 from sdcensus.report.assessment.sheet import evaluation_workbook
 from sdcensus.report.assessment.words import conclusions, lead
 from sdcensus.report.charts import require_libraries
+from sdcensus.report.magnitude.files import sum_workbook
+from sdcensus.report.magnitude.page import sum_page
+from sdcensus.report.magnitude.results import SumAssessment
+from sdcensus.report.magnitude.words import sum_conclusions, sum_lead
 from sdcensus.store.owner_only import create_owner_only, make_owner_only_folder
 
 #: What the files of an assessment are called, after the name of the table.
 PAGE, PUBLIC_PAGE, SHEET = "assessment.html", "assessment.public.html", "evaluation.xlsx"
+#: The sheet of tables of sums.
+SUM_SHEET = "sums.xlsx"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -32,7 +38,7 @@ class AssessmentReport(Confidential):
         language: The language of words and labels.
     """
 
-    assessment: Assessment
+    assessment: Assessment | SumAssessment
     reproduce: str = ""
     date: str = ""
     language: str | None = None
@@ -43,18 +49,23 @@ class AssessmentReport(Confidential):
     @property
     def lead(self) -> str:
         """The conclusion in a few sentences; confidential."""
+        if isinstance(self.assessment, SumAssessment):
+            return sum_lead(self.assessment, self.language)
         return lead(self.assessment, self.language)
 
     @property
     def conclusions(self) -> tuple[str, ...]:
         """What to know before signing; confidential."""
+        if isinstance(self.assessment, SumAssessment):
+            return sum_conclusions(self.assessment, self.language)
         return conclusions(self.assessment, self.language)
 
     def html(self) -> str:
         """The confidential page."""
-        return assessment_page(
-            self.assessment, reproduce=self.reproduce, date=self.date, language=self.language
-        )
+        said = {"reproduce": self.reproduce, "date": self.date}
+        if isinstance(self.assessment, SumAssessment):
+            return sum_page(self.assessment, **said, language=self.language)
+        return assessment_page(self.assessment, **said, language=self.language)
 
     def public_html(self) -> str:
         """The page for anybody, without a figure that was computed from true counts."""
@@ -80,11 +91,19 @@ class AssessmentReport(Confidential):
 
 
 def write_evaluation(reports: Sequence[AssessmentReport], path: str | Path) -> Path:
-    """Write the evaluation sheet of several tables to a new file for its owner only."""
+    """Write the evaluation sheet of several tables to a new file for its owner only.
+
+    Raises:
+        SpecError: Tables of counts and tables of sums, which have sheets of their own.
+    """
     target = _target(path, ".xlsx")
-    return _owner_only(
-        target, evaluation_workbook([report.assessment for report in reports], _language(reports))
-    )
+    books = _workbooks(reports)
+    if len(books) != 1:
+        raise SpecError(
+            "Tables of counts and tables of sums have sheets of their own: write each kind to a"
+            " file of its own."
+        )
+    return _owner_only(target, *books.values())
 
 
 def write_reports(
@@ -113,15 +132,7 @@ def write_reports(
         before = f"{name}." if len(reports) > 1 else ""
         contents.append((f"{before}{PAGE}", report.html().encode("utf-8")))
         contents.append((f"{before}{PUBLIC_PAGE}", report.public_html().encode("utf-8")))
-    contents.append(
-        (
-            SHEET,
-            evaluation_workbook(
-                [report.assessment for _, report in reports],
-                _language([report for _, report in reports]),
-            ),
-        )
-    )
+    contents += _workbooks([report for _, report in reports]).items()
     make_owner_only_folder(place)
     written: list[Path] = []
     try:
@@ -133,6 +144,19 @@ def write_reports(
         place.rmdir()
         raise
     return written
+
+
+def _workbooks(reports: Sequence[AssessmentReport]) -> dict[str, bytes]:
+    """The sheet of tables of counts and that of tables of sums, as far as there are any."""
+    language, books = _language(reports), {}
+    every = [report.assessment for report in reports]
+    counts = [each for each in every if isinstance(each, Assessment)]
+    sums = [each for each in every if isinstance(each, SumAssessment)]
+    if counts or not sums:
+        books[SHEET] = evaluation_workbook(counts, language)
+    if sums:
+        books[SUM_SHEET] = sum_workbook(sums, language)
+    return books
 
 
 def _language(reports: Sequence[AssessmentReport]) -> str | None:

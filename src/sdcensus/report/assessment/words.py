@@ -294,5 +294,6 @@ def public_lead(public: PublicAssessment, language: str | None = None) -> str:
         key = "withheld_one" if withheld == 1 else "withheld"
         said.append(speak(f"assess.public.{key}", language, n=withheld, cells=cells))
     said += [in_language(row.sentence, language) for row in public.rows if row.sentence]
-    said.append(speak("assess.public.care", language, below=BRACKETS_BELOW))
+    if public.table.spec.amount is None:
+        said.append(speak("assess.public.care", language, below=BRACKETS_BELOW))
     return " ".join(said)

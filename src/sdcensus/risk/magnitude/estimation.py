@@ -128,21 +128,15 @@ def largest_risk(
         attackers: Who is asked about.
     """
     check_coalition(members)
-    known, total = contributions_of(cube)
-    shown = shown_cells(table)
+    known, _ = contributions_of(cube)
     figures = []
     for attacker in attackers:
         success = success_of(attacker, cube, within=within, members=members)
-        expected = None
-        if chances is not None:
-            expected = chances(success.lower, success.upper)
-        if expected is not None:
-            expected = np.where(shown & success.asked, expected, 0.0)
-        hit = success.hit(table.published) & shown
-        figures.append(_figures(success, known, total, hit, expected, members))
+        outcome = _Outcome.of(success, cube, table, chances)
+        figures.append(_figures(outcome, known, members))
     return LargestRisk(
         within=float(within),
-        cells=tuple(int(_of_size(known, size).sum()) for size in SIZES),
+        cells=tuple(int(cells_of_size(known, size).sum()) for size in SIZES),
         attackers=tuple(figures),
     )
 
@@ -153,42 +147,63 @@ def shown_cells(table: Table) -> Mask:
     return np.ones(table.shape, dtype=bool) if hidden is None else ~hidden
 
 
-def _of_size(known: Contributions, size: tuple[int, int | None]) -> Mask:
+def cells_of_size(known: Contributions, size: tuple[int, int | None]) -> Mask:
+    """Cells of a class of sizes."""
     first, last = size
     inside: Mask = known.contributors >= first
     return inside if last is None else inside & (known.contributors <= last)
 
 
-def _figures(
-    success: Success,
-    known: Contributions,
-    total: Int64,
-    hit: Mask,
-    expected: Float64 | None,
-    members: int,
-) -> AttackerFigures:
-    before = success.hit(total)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class _Outcome(Confidential):
+    """In which cells an attacker succeeds: with the true sum, with what is published; chances."""
 
-    def among(cells: Mask) -> Estimated:
-        cells = cells & success.asked
+    success: Success
+    before: Mask
+    after: Mask
+    expected: Float64 | None
+
+    @classmethod
+    def of(cls, success: Success, cube: Cube, table: Table, chances: Chances | None) -> _Outcome:
+        shown = shown_cells(table)
+        expected = None if chances is None else chances(success.lower, success.upper)
+        if expected is not None:
+            expected = np.where(shown & success.asked, expected, 0.0)
+        _, total = contributions_of(cube)
+        after = success.hit(table.published) & shown
+        return cls(success, success.hit(total), after, expected)
+
+    def among(self, cells: Mask) -> Estimated:
+        cells = cells & self.success.asked
         return Estimated(
             cells=int(cells.sum()),
-            before=int((before & cells).sum()),
-            after=int((hit & cells).sum()),
-            expected=None if expected is None else float(expected[cells].sum()),
+            before=int((self.before & cells).sum()),
+            after=int((self.after & cells).sum()),
+            expected=None if self.expected is None else float(self.expected[cells].sum()),
         )
 
+
+def estimated(
+    success: Success, cube: Cube, table: Table, cells: Mask, chances: Chances | None = None
+) -> Estimated:
+    """How often an attacker succeeds among some cells of a table."""
+    return _Outcome.of(success, cube, table, chances).among(cells)
+
+
+def _figures(outcome: _Outcome, known: Contributions, members: int) -> AttackerFigures:
+    asked, attacker = outcome.success.asked, outcome.success.attacker
     people = people_found = None
     if known.key is not None:
         first = known.key[..., 0]
         people, people_found = (
-            int(np.unique(first[mask]).size) for mask in (success.asked, success.asked & hit)
+            int(np.unique(first[mask]).size) for mask in (asked, asked & outcome.after)
         )
+    expected = outcome.expected
     return AttackerFigures(
-        attacker=success.attacker,
-        members=members if success.attacker is Attacker.COALITION else 1,
-        whole=among(np.ones(success.asked.shape, dtype=bool)),
-        by_size=tuple(among(_of_size(known, size)) for size in SIZES),
+        attacker=attacker,
+        members=members if attacker is Attacker.COALITION else 1,
+        whole=outcome.among(asked),
+        by_size=tuple(outcome.among(cells_of_size(known, size)) for size in SIZES),
         people=people,
         people_found=people_found,
         worst=None if expected is None else float(expected.max(initial=0.0)),

@@ -30,6 +30,7 @@ from sdcensus.model.text import Text
 from sdcensus.model.vocabulary import with_settings
 from sdcensus.report.assessment.files import AssessmentReport
 from sdcensus.report.assessment.results import Assessment
+from sdcensus.report.magnitude.results import SumAssessment, SumStudy
 from sdcensus.report.study.results import Study
 from sdcensus.risk.composite import RiskBeforeAndAfter
 from sdcensus.risk.counted_parts import part_counts
@@ -59,9 +60,11 @@ from sdcensus.session.assess.measures import measured, tried
 from sdcensus.session.assess.options import AssessOptions
 from sdcensus.session.assess.public import public_assessment
 from sdcensus.session.assess.records import record_figures
+from sdcensus.session.assess.sums import assess_sums
 from sdcensus.session.assess.together import budgets_of, differences_of, opened_registry, others_of
 from sdcensus.session.protect.smallest_group import group_claim
 from sdcensus.session.study.cells import worst
+from sdcensus.session.study.sums import beside
 from sdcensus.store.registry import Registry
 from sdcensus.utility.deviations import deviation_distribution
 from sdcensus.utility.evaluation import evaluation_row
@@ -128,8 +131,8 @@ def assess_table(
     options: AssessOptions | None = None,
     *,
     progress: Progress = no_progress,
-) -> Assessment:
-    """Measure risk and utility of one published table.
+) -> Assessment | SumAssessment:
+    """Measure risk and utility of one published table, of counts or of sums.
 
     Args:
         cube: True counts.
@@ -138,6 +141,14 @@ def assess_table(
         progress: Told how far it is.
     """
     cube, table, said = _checked(cube, table, options)
+    if cube.spec.amount is not None:
+        left_out: list[str] = []
+        study = _sums_compared(cube, table, said, left_out, progress)
+        return assess_sums(cube, table, said, progress, compared=study, left_out=left_out)
+    return _assess_counts(cube, table, said, progress)
+
+
+def _assess_counts(cube: Cube, table: Table, said: AssessOptions, progress: Progress) -> Assessment:
     method, perturbation, language = said.method, said.perturbation, said.language
     left_out: list[str] = []
     progress("looking for what true counts give away", 0.0)
@@ -310,6 +321,30 @@ def _compared(
         lambda: compared_with(cube, table, said.method, main[0], risk, language=said.language),
     )
     return compared or (None, None)
+
+
+def _sums_compared(
+    cube: Cube, table: Table, said: AssessOptions, left_out: list[str], progress: Progress
+) -> SumStudy | None:
+    """A table of sums beside the same by other methods."""
+    method = said.method
+    if said.compare is False:
+        return None
+    if said.compare is None and cube.spec.cells > COMPARED_UP_TO:
+        left_out.append(sentence("sums.left_out.many_cells", n=COMPARED_UP_TO))
+        return None
+    if method is None or method.secret is None:
+        left_out.append(sentence("sums.left_out.no_secret"))
+        return None
+    progress("comparing methods", 0.0)
+    return beside(
+        cube,
+        table,
+        method,
+        within=said.within,
+        members=max(said.coalition, 2),
+        language=said.language,
+    )
 
 
 def _group_claim(method: Method | None, provenance: Provenance | None) -> str:

@@ -21,6 +21,7 @@ from sdcensus.model.schema.schema import Schema
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.risk.groups.broken_down import BrokenDown
 from sdcensus.risk.looks.budget import LookBudget
+from sdcensus.risk.magnitude.attackers import WITHIN, check_within
 
 Tabulate = Callable[[TableSpec], AnyCube]
 
@@ -54,6 +55,8 @@ class AssessOptions(Confidential):
         schema: Tells which cells cannot hold anyone, such as ``census.schema``.
         sensitive: The variables that tell something; by default those that the schema calls so.
         coalition: How many members of a group may put together what they know.
+        within: For a table of sums: how near an estimate of the largest contributor is that counts,
+            in percent.
         compare: Whether to protect the table by other methods and show them beside it; by default
             if it is not too large.
         exact: Whether to find exact intervals by linear programs; by default for small tables.
@@ -77,6 +80,7 @@ class AssessOptions(Confidential):
     schema: Schema | None = None
     sensitive: Sequence[str] | None = None
     coalition: int = 1
+    within: float = WITHIN
     compare: bool | None = None
     exact: bool | None = None
     others: Sequence[TableSpec] = ()
@@ -92,6 +96,7 @@ class AssessOptions(Confidential):
     def __post_init__(self) -> None:
         if self.recovery_limit is not None and not 0 < self.recovery_limit < 1:
             raise SpecError("The chance of recovery that is accepted lies between 0 and 1.")
+        check_within(self.within)
 
     def __repr__(self) -> str:
         return "<AssessOptions: confidential>"

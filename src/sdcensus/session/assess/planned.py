@@ -15,7 +15,7 @@ from sdcensus.model.published.protected import Protected
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import Text
-from sdcensus.report.assessment.results import Assessment
+from sdcensus.report.magnitude.results import AnyAssessment
 from sdcensus.session.assess.options import AssessOptions, Surroundings
 from sdcensus.session.assess.tables import (
     OthersBeside,
@@ -23,6 +23,7 @@ from sdcensus.session.assess.tables import (
     assessed,
     others_beside,
 )
+from sdcensus.session.assess.together import others_of
 from sdcensus.session.looks.budget import opened_plan
 from sdcensus.session.protect.linked import protect_together
 from sdcensus.session.protect.plan_method import (
@@ -45,7 +46,7 @@ class PlanAssessment(Confidential):
         skipped: The tables that cannot be assessed, each with the reason.
     """
 
-    tables: tuple[tuple[str, Assessment], ...]
+    tables: tuple[tuple[str, AnyAssessment], ...]
     skipped: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
@@ -88,9 +89,9 @@ def assess_plan(
     if beside.smallest_group is not None and beside.smallest_group < (smallest or 0):
         raise SpecError(f"The plan says smallest_group = {smallest}: it can be raised only.")
     beside = replace(beside, smallest_group=beside.smallest_group or smallest)
-    assessments: list[tuple[str, Assessment]] = []
+    assessments: list[tuple[str, AnyAssessment]] = []
     skipped: list[str] = []
-    by_unit: dict[Entity, OthersBeside] = {}
+    by_unit: dict[tuple[Entity, bool], OthersBeside] = {}
     said = replace(said, tabulate=TableCounter(census))
     methods = PlannedMethods(
         plan=plan,
@@ -106,13 +107,13 @@ def assess_plan(
         if spec.hash() in methods.own:
             own = smallest_group_of(plan, methods.protection(spec), rules)
             around_table = replace(beside, smallest_group=own)
-        if spec.of not in by_unit:
-            by_unit[spec.of] = others_beside(
+        kind = (spec.of, spec.amount is None)
+        if kind not in by_unit:
+            by_unit[kind] = others_beside(
                 census, spec, said, beside, planned=planned, obeyed=policy, progress=progress
             )
-        tables = {table.hash(): table for table in (*by_unit[spec.of].others, *planned)}
-        tables.pop(spec.hash(), None)
-        others = replace(by_unit[spec.of], others=tuple(tables.values()))
+        tables = others_of(spec, None, (*by_unit[kind].others, *planned))
+        others = replace(by_unit[kind], others=tables)
         try:
             assessment = assessed(
                 census,

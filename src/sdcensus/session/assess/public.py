@@ -15,6 +15,7 @@ from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.published.table import AnyTable, Table
 from sdcensus.model.sentences import sentence
 from sdcensus.model.spec.headings import table_heading
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.report.assessment.results import PublicAssessment, PublicPart
 from sdcensus.risk.posterior import shown_values, visible_small
 from sdcensus.session.assess.measures import public_rows
@@ -65,11 +66,21 @@ def public_assessment(
         parts=tuple(_public_part(table, part) for part in parts_of(spec)),
         method=called,
         promises=tuple(
-            sentence(f"assess.promise.{name}") for name in claims.names() if name in _FOR_READERS
+            sentence(_promise(name, spec)) for name in claims.names() if name in _FOR_READERS
         ),
         provenance=provenance,
         rows=public_rows(table, claims),
     )
+
+
+#: Promises that are said otherwise of sums.
+_OF_SUMS = ("unbiased", "zeros_kept", "bounded", "never_negative")
+
+
+def _promise(name: str, spec: TableSpec) -> str:
+    """The words of a promise."""
+    of_sums = spec.amount is not None and name in _OF_SUMS
+    return f"sums.promise.{name}" if of_sums else f"assess.promise.{name}"
 
 
 def _public_part(table: Table, part: TablePart) -> PublicPart:

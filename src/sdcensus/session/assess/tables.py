@@ -21,11 +21,11 @@ from sdcensus.model.schema.variable import Hierarchy, Variable
 from sdcensus.model.sentences import sentence
 from sdcensus.model.spec.axis import Axis, make_axis
 from sdcensus.model.spec.table_spec import TableSpec
-from sdcensus.report.assessment.results import Assessment
+from sdcensus.report.magnitude.results import AnyAssessment
 from sdcensus.risk.groups.broken_down import BrokenDown, GroupNoise
 from sdcensus.risk.looks.budget import LookBudget
 from sdcensus.session.assess.assessment import assess_table
-from sdcensus.session.assess.options import AssessOptions, Surroundings
+from sdcensus.session.assess.options import AssessOptions, RecordsBehind, Surroundings
 from sdcensus.session.assess.records import records_behind
 from sdcensus.session.assess.together import (
     budget_of_menu,
@@ -144,7 +144,7 @@ def assess_spec(
     around: Surroundings | None = None,
     *,
     progress: Progress = no_progress,
-) -> Assessment:
+) -> AnyAssessment:
     """Count a table, protect it, and assess what would be published."""
     said = replace(options or AssessOptions(), method=method)
     beside = around or Surroundings()
@@ -156,13 +156,22 @@ def assess_spec(
     said = replace(
         others.added_to(said, census),
         tabulate=TableCounter(census),
-        behind=records_behind(census, spec, _original(beside)),
+        behind=_behind(census, spec, beside),
     )
     return assessed(census, spec, method, said, beside, progress)
 
 
-def _original(around: Surroundings) -> Census | None:
-    return None if around.original is None else open_store(around.original)
+def _behind(census: Census, spec: TableSpec, around: Surroundings) -> RecordsBehind | None:
+    """The records behind a table of counts."""
+    if spec.amount is not None:
+        if around.original is not None:
+            raise SpecError(
+                f"{spec.title}: only counts are compared with the records of the original store."
+                " Leave --original out."
+            )
+        return None
+    original = None if around.original is None else open_store(around.original)
+    return records_behind(census, spec, original)
 
 
 def assess_published(
@@ -172,7 +181,7 @@ def assess_published(
     around: Surroundings | None = None,
     *,
     progress: Progress = no_progress,
-) -> Assessment:
+) -> AnyAssessment:
     """Assess a file that was written for publication, against the census that it is from.
 
     Args:
@@ -204,7 +213,7 @@ def assess_published(
         others.added_to(said, census),
         provenance=provenance,
         tabulate=TableCounter(census),
-        behind=records_behind(census, spec, _original(beside)),
+        behind=_behind(census, spec, beside),
     )
     return assess_table(cube, table, said, progress=progress)
 
@@ -217,7 +226,7 @@ def assessed(
     around: Surroundings,
     progress: Progress,
     protected: Protected | None = None,
-) -> Assessment:
+) -> AnyAssessment:
     """Protect a table, unless it is protected already, and assess what would be published."""
     if protected is None:
         protected = protect_table(
@@ -248,6 +257,8 @@ def others_beside(
         progress: Told how far it is.
     """
     registry = opened_registry(around.registry)
+    if spec.amount is not None:
+        return OthersBeside(others_of(spec, registry, planned))
     others = others_of(spec, registry, planned)
     budgets: list[LookBudget] = []
     if others or planned:

@@ -37,11 +37,22 @@ def opened_registry(registry: Registry | str | Path | None) -> Registry | None:
 def others_of(
     spec: TableSpec, registry: Registry | None, planned: Iterable[TableSpec] = ()
 ) -> tuple[TableSpec, ...]:
-    """The other tables that the same people are in: published before, or planned."""
-    every = {} if registry is None else {spec.hash(): spec for spec in registry.specs()}
-    every |= {spec.hash(): spec for spec in planned}
+    """The other tables that the same people are in: published before, or planned.
+
+    Beside counts stand counts, and beside sums those of the same amount: a sum is no look at a
+    count.
+    """
+    before = () if registry is None else registry.specs()
+    every = {other.hash(): other for other in (*before, *planned) if _alike(other, spec)}
     every.pop(spec.hash(), None)
     return tuple(every.values())
+
+
+def _alike(other: TableSpec, spec: TableSpec) -> bool:
+    """Whether two tables show counts, or sums of one amount."""
+    if other.amount is None or spec.amount is None:
+        return other.amount is spec.amount
+    return other.amount.name == spec.amount.name
 
 
 def differences_of(

@@ -107,7 +107,7 @@ def attack_folder(
     """
     published_folder: PublishedFolder = scan_published(
         folder, skip_unreadable=skip_unreadable, most_cells=MOST_CELLS, progress=progress
-    )
+    ).of_counts(folder)
     report = run_attacks(published_folder.tables, assumptions, attacks=attacks, progress=progress)
     tables = published_folder.tables
     return FolderAttack(

@@ -86,7 +86,7 @@ def crawl_served(
         if not answered:
             raise InputError(" ".join(["No table was answered.", *said]))
         progress("reading published tables", 0.0)
-        tables = scan_published(folder).tables
+        tables = scan_published(folder).of_counts(folder).tables
     done = answered + refused
     left = len(questions) - done
     return Crawl(tables, done, refused, left, (*said, *told(done, refused, left)))

@@ -45,6 +45,8 @@ def method_texts(specs: Sequence[TableSpec]) -> tuple[str, ...]:
         if known.for_sums == of_sums and not known.for_samples
     ]
     texts = [f"{name} {SETTINGS.get(name, '')}".strip() for name in methods]
+    if of_sums:  # what changes of records do to amounts is not compared
+        return tuple(texts)
     known = Registered(Part.PRE_TABULAR)
     texts += [f"{name} {_settings(name, specs)}".strip() for name in BEFORE if name in known]
     return tuple(texts)

@@ -26,6 +26,7 @@ def prefixes(
     *,
     of: str | Entity = Entity.PERSON,
     universe: str | None = None,
+    measure: str = "count",
 ) -> tuple[TableSpec, ...]:
     """Tables by the first two, three ... of the axes.
 
@@ -35,6 +36,7 @@ def prefixes(
         ways: How many axes the tables have; by default 2 to 5, as far as there are so many.
         of: What is counted.
         universe: A condition, for all tables.
+        measure: What they show: counts, or sums of an amount.
     """
     axes = tuple(by)
     if not axes:
@@ -49,7 +51,7 @@ def prefixes(
                 f"A table cannot have {way} of the {len(axes)} axes that are named. Ask for 1 to"
                 f" {len(axes)} (--ways), or name more axes (--by)."
             )
-    whole = published_spec(census, *axes, of=of, where=universe, measure="count")
+    whole = published_spec(census, *axes, of=of, where=universe, measure=measure)
     return tuple(whole.with_axes(whole.axes[:way]) for way in chosen)
 
 
@@ -59,6 +61,7 @@ def listed_tables(
     *,
     of: str | Entity = Entity.PERSON,
     universe: str | None = None,
+    measure: str = "count",
 ) -> tuple[TableSpec, ...]:
     """Tables by their axes, each written as comma-separated axes; each table once."""
     specs = []
@@ -66,7 +69,7 @@ def listed_tables(
         axes = [axis.strip() for axis in text.split(",") if axis.strip()]
         if not axes:
             raise SpecError("A table of the study needs axes, such as ed@parish,sex.")
-        specs.append(published_spec(census, *axes, of=of, where=universe, measure="count"))
+        specs.append(published_spec(census, *axes, of=of, where=universe, measure=measure))
     return tuple(dict.fromkeys(specs))
 
 
@@ -112,7 +115,8 @@ def cubes_of(census: Census, specs: Sequence[TableSpec]) -> tuple[Cube, ...]:
 
 def _is_part(spec: TableSpec, larger: TableSpec) -> bool:
     """Whether a table shows some of the axes of another one, as they are."""
-    if (spec.of, spec.measure) != (larger.of, larger.measure):
+    amounts = {None if table.amount is None else table.amount.name for table in (spec, larger)}
+    if (spec.of, spec.measure) != (larger.of, larger.measure) or len(amounts) > 1:
         return False
     if spec.universe.canonical() != larger.universe.canonical():
         return False

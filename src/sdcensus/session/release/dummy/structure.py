@@ -53,7 +53,8 @@ def published_tables(folder: str | Path, progress: Progress = no_progress) -> li
     """
     path = Path(folder)
     if not (path / ABOUT_FILE).is_file():
-        return [published.table for published in scan_published(path, progress=progress).tables]
+        counts = scan_published(path, progress=progress).of_counts(path)
+        return [published.table for published in counts.tables]
     registry = Registry.open(path)
     tables = [registry.table(entry) for entry in registry.latest() if entry.has_values]
     if not tables:
