@@ -15,6 +15,8 @@ from sdcensus.methods.suppression.method import Suppression
 from sdcensus.methods.suppression.settings import Engine
 from sdcensus.model.cube.primary_rules import PrimaryRule, PrimaryRules
 from sdcensus.model.published.table import Table
+from sdcensus.session.protect.linked import protect_together
+from tests.methods.magnitude.incomes import income_census, income_cube
 from tests.methods.suppression.sum_tables import RawSums, attacked, sums_of
 
 #: Few and many, one that stands out, and somebody alone.

@@ -116,7 +116,7 @@ def test_without_a_number_of_its_own_the_smallest_group_is_asked_of_contributors
 
 def test_totals_that_are_exact_are_not_exact_numbers_of_contributors(census: Census) -> None:
     from sdcensus.model.policy.policy import RecordSet
-    from sdcensus.session.protect.smallest_group import published_contributors
+    from sdcensus.session.protect.few_contributors import published_contributors
 
     exact = RecordSet("persons by ed", Entity.PERSON, ("ed",)).spec(census.schema)
     method = COUNTS.exempting([exact])

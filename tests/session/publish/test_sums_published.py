@@ -103,3 +103,30 @@ def test_the_note_about_totals_has_the_decimals_of_the_amount(hamlet: Hamlet) ->
     assert total % 100 or total > 100
     text = f"{total // 100:,}.{total % 100:02}"
     assert any(text in note.show("en") for note in table.notes)
+
+
+def test_sums_of_few_contributors_are_not_shown(hamlet: Hamlet) -> None:
+    """Without a smallest group too: ten are asked for, of published contributors."""
+    table = TABLES[TABLES.index("[[table]]", 12) :].replace('protect = "sums"\n', "")
+    plan = hamlet.write(
+        "few.toml",
+        f'store = "{hamlet.store.name}"\n[protect]\nmethod = "cell-key-sums"\n'
+        + OUTPUT.replace("published", "few").replace('"office"', '"office-few"')
+        + table.replace("age@broad", "age@ten_year"),
+    )
+    report = publish(plan, secret=hamlet.secret)
+    income = shown(plan.parent / "few" / "income.csv")
+    census = hamlet.census()
+    cube = census.tabulate(
+        "ed@parish+ed", "sex", "age@ten_year", measure="sum(income)"
+    ).held_for("a test")
+    known = cube.values.contributions
+    assert known is not None
+    numbers = known.contributors.reshape(-1).tolist()
+    hidden = [flag == ".." for _, flag in income.values()]
+    assert len(hidden) == len(numbers)
+    # The noise of counts moves a number by few.
+    assert all(few for few, number in zip(hidden, numbers, strict=True) if number <= 3)
+    assert not any(few for few, number in zip(hidden, numbers, strict=True) if number >= 20)
+    (looks,) = report.looks
+    assert "the same contribution is in 12 cells" in str(looks)

@@ -9,8 +9,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 
-import numpy as np
-
 from sdcensus.errors import SpecError
 from sdcensus.methods.method import Method
 from sdcensus.model.confidential import Confidential
@@ -18,18 +16,19 @@ from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.policy.policy import Policy
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.provenance import Provenance
-from sdcensus.model.published.table import AnyTable, Mark, Table
+from sdcensus.model.published.table import AnyTable, Table
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.answer.cells import CountedCells, RecentlyUsed, answer_cells
 from sdcensus.session.answer.recipe import compile_total
 from sdcensus.session.census.census import Census
 from sdcensus.session.policy import Ruling, Verdict
-from sdcensus.session.protect.smallest_group import (
-    GroupRule,
+from sdcensus.session.protect.few_contributors import (
+    contributors_needed,
+    hide_few,
     published_contributors,
-    published_records,
 )
+from sdcensus.session.protect.smallest_group import GroupRule, published_records
 from sdcensus.session.publish.products import spec_key
 
 Kept = tuple[CountedCells, Provenance]
@@ -108,7 +107,9 @@ class PublishedNumbers(Confidential):
                 records = published_records(method, own)
                 return CountedCells(table.published, table.flags, records), protected.provenance
             contributors = published_contributors(judge, own)
-            return self._of_enough(table, contributors), protected.provenance
+            least = contributors_needed(self._policy, spec, self._rule.smallest)
+            shown = hide_few(table, contributors, least)
+            return CountedCells(shown.published, shown.flags, contributors), protected.provenance
 
         return self._cache.get(_kept_as(spec), make)
 
@@ -117,23 +118,6 @@ class PublishedNumbers(Confidential):
             return self._census.tabulate(spec)
         needs = self.method(spec).needs_contributions
         return self._census.tabulate(spec, contributions=needs)
-
-    def _of_enough(
-        self, table: Table, contributors: np.ndarray[tuple[int, ...], np.dtype[np.int64]]
-    ) -> CountedCells:
-        """Sums where enough contributors are published: fewer would be told about themselves."""
-        least = contributors_needed(self._policy, table.spec, self._rule.smallest)
-        flags = np.zeros(table.shape, dtype=np.uint8) if table.flags is None else table.flags
-        few = (contributors < least) & (flags == Mark.NONE)
-        flags = np.where(few, np.uint8(Mark.BELOW_THRESHOLD), flags)
-        values = np.where(flags == Mark.NONE, table.published, 0)
-        return CountedCells(values, flags if flags.any() else None, contributors)
-
-
-def contributors_needed(policy: Policy, spec: TableSpec, smallest_group: int | None) -> int:
-    """How many contributors are published behind every sum of a table that is shown; 0: any."""
-    rule = None if spec.amount is None else policy.amount_rule(spec.amount.name)
-    return 0 if rule is None else rule.contributors(smallest_group)
 
 
 def _kept_as(spec: TableSpec) -> tuple[str, str]:

@@ -41,7 +41,7 @@ from sdcensus.session.answer.cells import (
     worked_example,
 )
 from sdcensus.session.answer.delivery import delivered
-from sdcensus.session.answer.numbers import PublishedNumbers, contributors_needed
+from sdcensus.session.answer.numbers import PublishedNumbers
 from sdcensus.session.answer.reading import ReadingFacts, reading_facts
 from sdcensus.session.answer.recipe import Compiled, compile_offered, verdict_of_shown
 from sdcensus.session.census.census import Census
@@ -58,6 +58,7 @@ from sdcensus.session.policy import (
     refused_measure,
     told_of_amount,
 )
+from sdcensus.session.protect.few_contributors import contributors_needed
 from sdcensus.session.protect.smallest_group import (
     GroupRule,
     in_force,

@@ -184,6 +184,11 @@ class PlannedMethods(Confidential):
         """The method by whose published counts groups are small: of sums, that of counts."""
         return self.main(spec.of) if spec.measure.is_sum else self.method(spec)
 
+    def for_counts(self, of: Entity) -> Method:
+        """The method of counts, by which contributors are numbered; of a plan of sums the usual."""
+        main = self.main(of)
+        return self.of_protection(DEFAULT, of) if main.first.for_sums else main
+
     def main(self, of: Entity) -> Method:
         """The method of tables that say nothing."""
         return self.of_protection(self.for_all, of)

@@ -17,7 +17,6 @@ import numpy.typing as npt
 
 from sdcensus.errors import Refused, SpecError
 from sdcensus.kernels.cells.tabulate import NO_ROW
-from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.method import CellMethod, Method
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.ancestors import Ancestry, ancestry_of
@@ -333,24 +332,6 @@ def published_records(method: Method, cube: Cube) -> Int64 | None:
     if measure is Measure.COUNT or measure.is_sum or first.for_samples:
         return None
     return _judged(method.first, cube).published
-
-
-def published_contributors(method: Method, cube: Cube) -> Int64:
-    """Behind sums, the numbers of contributors as the method for counts publishes numbers.
-
-    Whose amount is missing or 0 contributes nothing. Where everybody contributes, the number is
-    the published count of the cell: the same records have the same key.
-    """
-    known = cube.values.contributions
-    if known is None:
-        raise TypeError("Only a table of sums has contributors.")
-    origin = replace(cube.origin, weights_only=False)
-    values = Accumulators(known.contributors, known.contributor_key)
-    judge = method.first
-    if isinstance(judge, CellKey):
-        # Totals that are published exactly are those of all units, never of those with an amount.
-        judge = replace(judge, exempt=())
-    return judge.protect(Cube(cube.spec.records, origin, values)).table.whole().published
 
 
 def _judged(judge: Method, cube: Cube) -> Table:

@@ -24,6 +24,7 @@ from sdcensus.session.gate.group_risk import (
     looks_of,
     measures_of,
 )
+from sdcensus.session.gate.sum_looks import PlanSumLooks
 from sdcensus.session.guard.run import series_lookup
 from sdcensus.session.policy.small_codes import undecided, undecided_lines
 from sdcensus.session.publish.linked_groups import LinkedGroups
@@ -96,7 +97,7 @@ class PlanCheck(Confidential):
     enough: bool
     gate: GateReport
     census: Census
-    looks: tuple[PlanLooks, ...] = ()
+    looks: tuple[PlanLooks | PlanSumLooks, ...] = ()
     measures: tuple[BrokenDown, ...] = ()
     cautions: tuple[str, ...] = ()
     undecided: tuple[str, ...] = ()

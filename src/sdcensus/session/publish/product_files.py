@@ -34,6 +34,11 @@ from sdcensus.session.policy.code_rules import positions_of
 from sdcensus.session.policy.households import one_household_cells, withhold_households
 from sdcensus.session.policy.verdict import withholds_households
 from sdcensus.session.protect.counting import counting, needs_replicates
+from sdcensus.session.protect.few_contributors import (
+    contributors_needed,
+    hide_few,
+    published_contributors,
+)
 from sdcensus.session.protect.smallest_group import (
     GroupRule,
     published_records,
@@ -137,7 +142,17 @@ class Maker:
         method, counts = self._resolved.method(spec), self._resolved.methods.judging(spec)
         tabulate = counting(self._resolved.census, method)
         protected = self._rule(spec).protect(spec, method, tabulate, counted=counted, counts=counts)
-        self._publish(spec, protected)
+        self._publish(spec, self._of_enough(spec, protected))
+
+    def _of_enough(self, spec: TableSpec, protected: Protected) -> Protected:
+        """Sums with noise are shown where enough contributors are published behind them."""
+        resolved = self._resolved
+        if not resolved.method(spec).first.for_sums:
+            return protected
+        least = contributors_needed(resolved.policy, spec, resolved.smallest_group_of(spec))
+        cube = protected.audit.cube.held_for("the numbers of its contributors")
+        contributors = published_contributors(resolved.methods.for_counts(spec.of), cube)
+        return replace(protected, table=hide_few(protected.table.whole(), contributors, least))
 
     def finish_groups(self, progress: Progress) -> None:
         """Protect tables that are protected together, once all are counted, and finish them."""
@@ -292,6 +307,12 @@ class Maker:
                 " coarser areas."
             )
         method = resolved.method(cube.spec)
+        if method.first.for_sums:
+            raise Refused(
+                f"{product.name}: a sum is shown where enough contributors are published behind it,"
+                " and a table of this size has no room for the signs that stand for the others."
+                " Take fewer variables or coarser areas."
+            )
         nothing = SparseTable(cube.spec, np.zeros(0, np.uint64), np.zeros(0, np.int64))
         notes: tuple[Text, ...] = ()
         if resolved.output.notes:
