@@ -15,10 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import InputError
+from sdcensus.ingest.areas.inhabited import inhabited_notes, with_inhabited_squares
 from sdcensus.ingest.arrange import ArrangedRecords, link_records, order_records, write_records
 from sdcensus.ingest.id_parts import LinkMatches
 from sdcensus.ingest.identities import ProposedIdentity, undeclared_identities
-from sdcensus.ingest.inhabited import inhabited_notes, with_inhabited_squares
 from sdcensus.ingest.load_facts import LoadFacts, look_at
 from sdcensus.ingest.reading import read_files
 from sdcensus.kernels.cells.tabulate import NO_ROW

@@ -44,7 +44,15 @@ from sdcensus.model.schema.variable import (
 )
 from sdcensus.model.text import Text
 from sdcensus.model.vocabulary import Measure
-from sdcensus.store.json_values import checked, listed, optional, string, whole
+from sdcensus.store.json_values import (
+    checked,
+    listed,
+    optional,
+    string,
+    text_from_json,
+    text_to_json,
+    whole,
+)
 
 #: The version of this form; a reader refuses what is newer than itself.
 SCHEMA_VERSION = 2
@@ -70,7 +78,7 @@ def schema_to_json(schema: Schema) -> Json:
         ]
     if schema.universes:
         plain["universes"] = [
-            [each.name, each.condition, *map(_text_to_json, (each.label, each.description))]
+            [each.name, each.condition, *map(text_to_json, (each.label, each.description))]
             for each in schema.universes
         ]
     if schema.census.measure is not None:
@@ -144,23 +152,14 @@ def schema_digest(schema: Schema) -> str:
 # ---------------------------------------------------------------- writing
 
 
-def _text_to_json(text: Text) -> str | list[list[str]] | None:
-    """Nothing, the plain text if it is English, else pairs of language and text."""
-    if not text.by_language:
-        return None
-    if len(text.by_language) == 1 and text.by_language[0][0] == "en":
-        return text.by_language[0][1]
-    return [list(pair) for pair in text.by_language]
-
-
 def _impossible_to_json(rule: Impossible) -> list[Any]:
     relation = [] if rule.relation is None else [rule.relation.to_json()]
-    return [rule.when, _text_to_json(rule.label), *relation]
+    return [rule.when, text_to_json(rule.label), *relation]
 
 
 def _if_any(name: str, text: Text) -> Json:
     """A member for a text in several languages, and none for a schema without one."""
-    return {name: _text_to_json(text)} if text else {}
+    return {name: text_to_json(text)} if text else {}
 
 
 def _entity_to_json(spec: EntitySpec) -> Json:
@@ -185,9 +184,9 @@ def _variable_to_json(variable: Variable, grids: tuple[GridSpec, ...]) -> Json:
         "name": variable.name,
         "entity": variable.entity.value,
         "role": variable.role.value if variable.role else None,
-        "label": _text_to_json(variable.label),
-        "description": _text_to_json(variable.description),
-        "topic": _text_to_json(variable.topic),
+        "label": text_to_json(variable.label),
+        "description": text_to_json(variable.description),
+        "topic": text_to_json(variable.topic),
         "unit": variable.unit or None,
         "continuous": variable.continuous or None,
         "decimals": variable.decimals or None,
@@ -200,7 +199,7 @@ def _variable_to_json(variable: Variable, grids: tuple[GridSpec, ...]) -> Json:
         "owner": variable.owner or None,
         "waiver": variable.waiver or None,
         "leaf_level": variable.leaf_level if variable.leaf_level != variable.name else None,
-        "level_labels": [[name, _text_to_json(text)] for name, text in variable.level_labels]
+        "level_labels": [[name, text_to_json(text)] for name, text in variable.level_labels]
         or None,
         "codes": _codes_to_json(variable, grids) or None,
         "hierarchies": _hierarchies_to_json(variable, grids) or None,
@@ -228,7 +227,7 @@ def _codes_to_json(variable: Variable, grids: tuple[GridSpec, ...]) -> list[Any]
 
 def _code_to_json(code: Code) -> list[Any]:
     """Code, label, kind and bounds, up to the last one that says something."""
-    entry = [code.code, _text_to_json(code.label), _KINDS[code.kind], code.lower, code.upper]
+    entry = [code.code, text_to_json(code.label), _KINDS[code.kind], code.lower, code.upper]
     while len(entry) > 1 and entry[-1] == _NO_ENTRY[len(entry) - 1]:
         entry.pop()
     return entry
@@ -274,15 +273,6 @@ def _role(value: object) -> Role:
     return Role(string(value))
 
 
-def _text(value: object) -> Text:
-    if value is None:
-        return Text()
-    if isinstance(value, str):
-        return Text((("en", value),))
-    pairs = [listed(pair, string) for pair in checked(value, list)]
-    return Text(tuple((language, text) for language, text in pairs))
-
-
 def _schema(document: Mapping[str, Any]) -> Schema:
     census = document["census"]
     keys = document["keys"]
@@ -294,8 +284,8 @@ def _schema(document: Mapping[str, Any]) -> Schema:
             code=listed(census["code"], string),
             reference_date=string(census["reference_date"]),
             languages=listed(census["languages"], string),
-            names=_text(census.get("names")),
-            countries=_text(census.get("countries")),
+            names=text_from_json(census.get("names")),
+            countries=text_from_json(census.get("countries")),
             measure=Measure(census["measure"]) if "measure" in census else None,
             weights_only=checked(census.get("weights_only", False), bool),
         ),
@@ -347,7 +337,7 @@ def _key_column(value: Any) -> tuple[Entity, KeyColumn]:
 def _impossible(value: Any) -> Impossible:
     when, label, *relation = value
     second = Relation.from_json(checked(relation[0], dict)) if relation else None
-    return Impossible(string(when), _text(label), second)
+    return Impossible(string(when), text_from_json(label), second)
 
 
 def _identity(value: Any) -> UnitIdentity:
@@ -365,8 +355,8 @@ def _universe(value: Any) -> DeclaredUniverse:
     return DeclaredUniverse(
         name=string(name),
         condition=string(condition),
-        label=_text(label),
-        description=_text(description),
+        label=text_from_json(label),
+        description=text_from_json(description),
     )
 
 
@@ -381,9 +371,9 @@ def _variable(value: Any, grids: tuple[GridSpec, ...]) -> Variable:
         leaf_level=string(entries.get("leaf_level", "")),
         level_labels=listed(entries.get("level_labels", []), _level_label),
         role=optional(entries.get("role"), _role),
-        label=_text(entries.get("label")),
-        description=_text(entries.get("description")),
-        topic=_text(entries.get("topic")),
+        label=text_from_json(entries.get("label")),
+        description=text_from_json(entries.get("description")),
+        topic=text_from_json(entries.get("topic")),
         unit=string(entries.get("unit", "")),
         continuous=checked(entries.get("continuous", False), bool),
         decimals=whole(entries.get("decimals", 0)),
@@ -400,7 +390,7 @@ def _variable(value: Any, grids: tuple[GridSpec, ...]) -> Variable:
 
 def _level_label(value: Any) -> tuple[str, Text]:
     name, label = value
-    return string(name), _text(label)
+    return string(name), text_from_json(label)
 
 
 def _codes(value: object, grids: tuple[GridSpec, ...]) -> tuple[Code, ...]:
@@ -423,7 +413,7 @@ def _code(value: object) -> Code:
     code, label, kind, lower, upper = filled
     return Code(
         string(code),
-        _text(label),
+        text_from_json(label),
         _KIND_OF[whole(kind)],
         optional(lower, whole),
         optional(upper, whole),

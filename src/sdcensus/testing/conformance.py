@@ -37,10 +37,11 @@ from sdcensus.model.cube.replicates import replicate_names
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.schema.encoding import NO_VALUE
 from sdcensus.model.schema.schema import Combine, KeySpace, Schema
-from sdcensus.model.schema.variable import Entity, Role, Variable
+from sdcensus.model.schema.variable import Entity, Variable
 from sdcensus.model.spec.axis import Axis
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.store.census_store import CensusStore
+from sdcensus.testing.described_units import household_of, leaf_of, value_of
 from sdcensus.testing.small_census import SmallCensus, Unit
 from sdcensus.testing.stores import Units, area_order, write_store
 from sdcensus.testing.strategies import TableRequest
@@ -360,12 +361,12 @@ def true_cells(census: SmallCensus, table: TableRequest, spec: TableSpec) -> dic
             if table.amount:
                 cell.contributions.append(_contributed(census, table, unit, weight, number))
             if table.households:
-                cell.households.add(_household(census, table.of, unit, number))
+                cell.households.add(household_of(census, table.of, unit, number))
             if table.replicates and weight is not None:
                 value = value_of(census, table.of, unit, weight)
                 if table.amount:
                     value = _contributed(census, table, unit, weight, number).contribution
-                household = _household(census, table.of, unit, number)
+                household = household_of(census, table.of, unit, number)
                 cell.drawn.append((household, census.key(table.of, unit), value))
     return truth
 
@@ -404,49 +405,6 @@ def _positions(axis: Axis, leaves: Mapping[str, int]) -> list[int]:
         if code.is_total or axis.variable.level(code.level).group[leaf] == at:
             positions.append(position)
     return positions
-
-
-def ancestor_of(census: SmallCensus, of: Entity, unit: Unit, ancestor: Entity) -> Unit | None:
-    """The unit of that kind in which a unit lies, or itself."""
-    current: Unit = unit
-    for parent in census.schema.path(of, ancestor) or ():
-        place = current.parents[parent]
-        if place is None:
-            return None
-        current = census.units[parent][place]
-    return current
-
-
-def leaf_of(census: SmallCensus, of: Entity, unit: Unit, variable: Variable) -> int:
-    """The leaf of a variable, its own or inherited."""
-    described = ancestor_of(census, of, unit, variable.entity)
-    if described is not None:
-        return described.leaves[variable.name]
-    missing = census.schema.inherited_missing(of, variable)
-    assert missing is not None
-    return missing
-
-
-def value_of(census: SmallCensus, of: Entity, unit: Unit, variable: Variable) -> int:
-    """What a unit adds to a sum: nothing where there is no value, one as its weight."""
-    described = ancestor_of(census, of, unit, variable.entity)
-    if described is None:
-        return 10**variable.decimals if variable.role is Role.WEIGHT else 0
-    return described.values[variable.name] or 0
-
-
-def _household(census: SmallCensus, of: Entity, unit: Unit, number: int) -> int:
-    """The place of a unit's household; -1 if it has none."""
-    if of is Entity.HOUSEHOLD:
-        return number
-    steps = census.schema.path(of, Entity.HOUSEHOLD) or ()
-    current, place = unit, -1
-    for parent in steps:
-        found = current.parents[parent]
-        if found is None:
-            return -1
-        current, place = census.units[parent][found], found
-    return place
 
 
 def same_cubes(one: AnyCube, other: AnyCube) -> bool:

@@ -46,7 +46,8 @@ from sdcensus.session.protect.smallest_group import (
     note_for,
 )
 from sdcensus.store.census_store import CensusStore
-from sdcensus.testing.conformance import leaf_of, small_store
+from sdcensus.testing.conformance import small_store
+from sdcensus.testing.described_units import leaf_of
 from sdcensus.testing.island import SECRET, island
 from sdcensus.testing.small_census import SmallCensus
 from sdcensus.testing.strategies import (
