@@ -134,7 +134,7 @@ def test_what_is_not_offered_is_refused_with_what_is(census: Census) -> None:
             (reason,) = verdict.reasons
             assert reason.code == "measure-not-offered"
             assert reason.sentence == (
-                "sum(income) is not offered. Offered of persons: mean(income)."
+                "Not offered on tables of persons: sum of income. Offered are: mean of income."
             )
     assert made.answer(asked("sum(income)", "sex")).table is None
     none = service(census).answer(asked("mean(income)", "sex")).verdict
@@ -165,7 +165,8 @@ def test_an_amount_is_shown_by_its_own_variables_only(census: Census) -> None:
             for each in made.answer(asked("sum(income)", *by, **parts)).verdict.reasons
         ]
 
-    why = "ed is not offered together with sum(income), which can be shown by sex and age@broad."
+    why = "Area (ed) is not offered together with sum of income, which can be shown by sex and"
+    why += " age@broad."
     assert reasons("ed@parish") == [why]
     assert reasons("sex", where="ed == 'E1'")[0] == why
     assert "at most 1" in reasons("sex", "age@broad")[0]
