@@ -86,7 +86,7 @@ def test_downloads_have_the_decimals(place: Place) -> None:
 
 
 def test_what_is_not_offered_is_refused_in_the_language_of_the_reader(place: Place) -> None:
-    for language, words in (("en", "is not offered"), ("fr", "non proposé"), ("pt", "não é")):
+    for language, words in (("en", "Not offered"), ("fr", "Non proposé"), ("pt", "Não é")):
         answer = place.client.get(link("median(income)", "sex", lang=language))
         assert answer.status_code == 403
         (reason,) = answer.json()["error"]["reasons"]

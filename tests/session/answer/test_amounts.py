@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sdcensus.errors import QuestionError, SpecError
+from sdcensus.errors import QuestionError, Refused, SpecError
 from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.magnitude.cell_key_sums import CellKeySums
 from sdcensus.methods.perturbation.design import design_perturbation
@@ -21,6 +21,7 @@ from sdcensus.model.spec.question import Question
 from sdcensus.model.vocabulary import AmountFigure, Measure
 from sdcensus.session.answer import TableService
 from sdcensus.session.census.census import Census
+from sdcensus.session.policy import tightened
 from sdcensus.testing.island import SECRET
 from tests.hamlet import write_hamlet
 
@@ -134,7 +135,7 @@ def test_what_is_not_offered_is_refused_with_what_is(census: Census) -> None:
             (reason,) = verdict.reasons
             assert reason.code == "measure-not-offered"
             assert reason.sentence == (
-                "sum(income) is not offered. Offered of persons: mean(income)."
+                "Not offered on tables of persons: sum of income. Offered are: mean of income."
             )
     assert made.answer(asked("sum(income)", "sex")).table is None
     none = service(census).answer(asked("mean(income)", "sex")).verdict
@@ -165,7 +166,8 @@ def test_an_amount_is_shown_by_its_own_variables_only(census: Census) -> None:
             for each in made.answer(asked("sum(income)", *by, **parts)).verdict.reasons
         ]
 
-    why = "ed is not offered together with sum(income), which can be shown by sex and age@broad."
+    why = "Area (ed) is not offered together with sum of income, which can be shown by sex and"
+    why += " age@broad."
     assert reasons("ed@parish") == [why]
     assert reasons("sex", where="ed == 'E1'")[0] == why
     assert "at most 1" in reasons("sex", "age@broad")[0]
@@ -336,6 +338,37 @@ def test_looks_at_sums_are_another_series_than_looks_at_counts(census: Census) -
     assert sums.hash() != counts.hash()
     assert sums.amount is not None
     assert sums.amount.name == "income"
+
+
+@pytest.mark.parametrize(
+    ("said", "looser"),
+    [
+        ({"rent": {}}, "amount.rent: offered"),
+        ({"income": {"measures": ["sum", "median"]}}, "amount.income.measures: median"),
+        ({"income": {"by": ["sex", "ed"]}}, "amount.income.by"),
+        ({"income": {"dimensions": 3}}, "amount.income.dimensions: 3 instead of 2"),
+        ({"income": {"finest_area": "ed"}}, "amount.income.finest_area: ed instead of ed@parish"),
+        ({"income": {"at_least": 5}}, "amount.income.at_least: 5 instead of 20"),
+        ({"income": {"noise_left": 0.01}}, "amount.income.noise_left: 0.01 instead of 0.03"),
+    ],
+)
+def test_a_locked_policy_offers_no_more_of_amounts(
+    census: Census, said: dict[str, Any], looser: str
+) -> None:
+    rule = AmountRule(
+        variable="income",
+        measures=(AmountFigure.SUM,),
+        by=(AtLevel("sex"),),
+        dimensions=2,
+        finest_area=AtLevel("ed", "parish"),
+        at_least=20,
+        noise_left=0.03,
+    )
+    policy = Policy(name="test", schema=census.schema, lock=True, amounts=(rule,))
+    with pytest.raises(Refused, match=looser):
+        tightened(policy, {"amount": said})
+    stricter = tightened(policy, {"amount": {"income": {"at_least": 40, "dimensions": 1}}})
+    assert stricter.amounts[0].at_least == 40
 
 
 def test_a_policy_that_contradicts_itself_about_amounts_is_refused(census: Census) -> None:

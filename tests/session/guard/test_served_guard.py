@@ -13,6 +13,7 @@ from hypothesis import given, settings, strategies as st
 
 from sdcensus.errors import Refused, SpecError, StoreError
 from sdcensus.methods.cell_key import CellKey
+from sdcensus.methods.magnitude.cell_key_sums import CellKeySums
 from sdcensus.methods.perturbation.schemes import scheme
 from sdcensus.model.policy.menu import Menu
 from sdcensus.model.policy.policy import Limits, OnlineRules, Policy
@@ -48,6 +49,7 @@ def opened(
     noise: str = "CP4",
     rules: dict[str, Any] | None = None,
     smallest_group: int | None = None,
+    sums: bool = False,
     **asked: Any,
 ) -> Opening:
     method = CellKey(scheme(noise), SECRET, lookup=lookup, key_version=key_version)
@@ -56,6 +58,7 @@ def opened(
         census=census,
         policy=policy(census, **(rules or {})),
         methods={P: method},
+        sums={P: CellKeySums(secret=SECRET, key_version=key_version)} if sums else {},
         smallest_group=smallest_group,
         known=tuple(known.values()),
         events=tuple(one.event for one in before if one.event is not None),
@@ -64,8 +67,6 @@ def opened(
 
 
 def test_sums_that_are_offered_later_change_no_number_and_are_kept() -> None:
-    from sdcensus.methods.magnitude.cell_key_sums import CellKeySums
-
     census = island(300)
 
     def opened_with(share: float | None, *before: Opening, **asked: Any) -> Opening:
@@ -152,6 +153,18 @@ def test_a_revision_passes_where_enough_changed_records_stand_behind_every_numbe
     assert opened(other, one, done).event is None
     with pytest.raises(Refused, match="There was an event '2027' before"):
         opened(first, one, done, revision="2027", minimum=5)
+
+
+def test_corrected_records_are_served_under_new_keys_where_sums_were_given_out(
+    tmp_path: Path, first: Census
+) -> None:
+    other = stored(tmp_path / "other.store", moved(people(), 20))
+    one = opened(first, sums=True)
+    for offered in (True, False):  # what was given out stays given out
+        with pytest.raises(Refused, match="sums of amounts were given out or are offered"):
+            opened(other, one, revision="2027", minimum=2, sums=offered)
+    done = opened(other, one, revision="2027", rekey=True, key_version=2, sums=True)
+    assert done.numbers.looks == 2
 
 
 def test_a_narrower_menu_in_between_is_no_way_round(tmp_path: Path, first: Census) -> None:

@@ -14,6 +14,7 @@ import pytest
 from sdcensus.errors import Sentence
 from sdcensus.model.cube.constraints import with_totals
 from sdcensus.model.policy.policy import (
+    AmountRule,
     AtLevel,
     Decided,
     DetailOf,
@@ -25,10 +26,21 @@ from sdcensus.model.policy.policy import (
     WhenSparse,
 )
 from sdcensus.model.published.table import AnyTable, SparseTable, Table
-from sdcensus.model.schema.variable import Entity, EntitySpec
+from sdcensus.model.schema.variable import Entity, EntitySpec, Variable
+from sdcensus.model.spec.measures import FigureOf
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import LANGUAGES, Text
-from sdcensus.session.policy import ReasonCode, StepKind, Verdict, ask, show
+from sdcensus.model.vocabulary import AmountFigure
+from sdcensus.session.policy import (
+    ReasonCode,
+    StepKind,
+    Verdict,
+    amount_policy,
+    ask,
+    refused_measure,
+    show,
+    told_of_amount,
+)
 from sdcensus.session.policy.words import (
     note_text,
     reason_text,
@@ -44,11 +56,20 @@ LABELS = {
 }
 SCHEMA = replace(
     island_schema(),
-    variables=tuple(
-        replace(variable, label=Text.of(LABELS[variable.name]))
-        if variable.name in LABELS
-        else variable
-        for variable in island_schema().variables
+    variables=(
+        *(
+            replace(variable, label=Text.of(LABELS[variable.name]))
+            if variable.name in LABELS
+            else variable
+            for variable in island_schema().variables
+        ),
+        Variable(
+            name="pay",
+            entity=Entity.PERSON,
+            continuous=True,
+            decimals=2,
+            label=Text.of({"en": "Pay", "es": "Paga", "fr": "Paie", "nl": "Loon", "pt": "Paga"}),
+        ),
     ),
 )
 
@@ -123,7 +144,22 @@ def verdicts() -> dict[str, Verdict]:
         ),
     )
     households_only = VariableRule(variable="married", units=(Entity.HOUSEHOLD,))
+    by = (AtLevel("sex"), AtLevel("age", "class"))
+    paid = policy(amounts=(AmountRule(variable="pay", measures=(AmountFigure.SUM,), by=by),))
+    mean, sums = FigureOf(AmountFigure.MEAN, "pay"), FigureOf(AmountFigure.SUM, "pay")
+    refused = {
+        "others": refused_measure(paid, mean, Entity.PERSON),
+        "counts": refused_measure(policy(), mean, Entity.PERSON),
+    }
     return {
+        **{
+            f"measure-not-offered.{words}": Verdict((reason,))
+            for words, reason in refused.items()
+            if reason is not None
+        },
+        "variable-not-offered-with-amount": told_of_amount(
+            paid, sums, ask(amount_policy(paid, paid.amounts[0]), spec("married"))
+        ),
         "variable-not-offered-for-units": ask(
             Policy(name="test", schema=housed, variables=(households_only,)),
             TableSpec.build(housed, ("sex", "married")),

@@ -16,11 +16,12 @@ from sdcensus.model.policy.policy import (
     VariableRule,
 )
 from sdcensus.model.schema.variable import Entity, Variable
-from sdcensus.model.spec.headings import joined
+from sdcensus.model.spec.headings import figure_heading, joined
 from sdcensus.model.spec.levels_told_apart import strictly_coarser
 from sdcensus.model.spec.measures import FigureOf
 from sdcensus.model.vocabulary import AmountFigure
-from sdcensus.session.policy.verdict import ReasonCode, Verdict, VerdictReason
+from sdcensus.session.policy.code_rules import name_of
+from sdcensus.session.policy.verdict import ReasonCode, Told, Verdict, VerdictReason
 
 
 def amount_policy(policy: Policy, rule: AmountRule) -> Policy:
@@ -92,13 +93,18 @@ def refused_measure(policy: Policy, figure: FigureOf, of: Entity) -> VerdictReas
         if policy.schema.variable(rule.variable).entity is of
         for each in rule.measures
     )
-    known = joined(offered) if offered else "counts only"
+    asked = figure_heading(figure, policy.schema)
+    figures = [FigureOf.parse(text) for text in offered]
+    known = joined([figure_heading(each, policy.schema) for each in figures if each is not None])
+    values: tuple[tuple[str, Told], ...] = (("measure", str(figure)), ("units", of.value))
     return VerdictReason(
         ReasonCode.MEASURE_NOT_OFFERED,
-        f"{figure} is not offered. Offered of {of.plural}: {known}.",
+        f"Not offered on tables of {of.plural}: {asked}. Offered are: {known}."
+        if offered
+        else f"Not offered: {asked}. Of {of.plural} there are counts only.",
         variables=(figure.amount,),
         words="measure-not-offered.others" if offered else "measure-not-offered.counts",
-        values=(("measure", str(figure)), ("known", offered), ("units", of.value)),
+        values=(*values, ("known", offered)) if offered else values,
     )
 
 
@@ -115,7 +121,8 @@ def told_of_amount(policy: Policy, figure: FigureOf | None, verdict: Verdict) ->
         reasons.append(
             replace(
                 reason,
-                sentence=f"{name} is not offered together with {figure}, which can be shown by"
+                sentence=f"{name_of(policy.schema.variable(name))} is not offered together with"
+                f" {figure_heading(figure, policy.schema)}, which can be shown by"
                 f" {joined(offered)}.",
                 words="variable-not-offered-with-amount",
                 values=(*reason.values, ("measure", str(figure)), ("at", offered)),
