@@ -102,8 +102,10 @@ def test_what_is_written_reads_back_equal(tmp_path: Path, schema: Schema) -> Non
         f"{RATIO}\nper = 100",
         f'{DIFFERENCE}\nfigure = "sum"',
     )
+    protect = '[protect]\nmethod = "cell-key"\n\n[protect.sums]\nmethod = "cell-key-sums"\n'
     for indicator in wanted:
-        plan = read(tmp_path, schema, indicator, '[output]\nfolder = "published"\n')
+        sums = "" if "income@" in indicator or "percent" in indicator else protect
+        plan = read(tmp_path, schema, indicator, f'{sums}\n[output]\nfolder = "published"\n')
         again = tmp_path / "again.toml"
         again.write_text(plan_text(plan), encoding="utf-8")
         assert read_plan(again, lambda _: schema) == plan

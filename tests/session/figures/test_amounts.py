@@ -238,6 +238,11 @@ def test_fewer_than_so_many_have_no_figure(census: Census) -> None:
         ({"kind": "mean", "variable": "weight", "of": Entity.HOUSEHOLD}, "no amount that they"),
         ({"kind": "mean", "variable": "income", "by": ("income",)}, "both a group and part"),
         ({"kind": "mean", "variable": "income", "fewest": 2}, "at least 3 published units"),
+        (
+            {"kind": "ratio", "numerator": "sum(income)", "denominator": "count"}
+            | {"per": 1_000_000, "decimals": 6},
+            "Take fewer decimals",
+        ),
         ({"kind": "percentile", "variable": "income", "percent": 0}, "somebody's own"),
         ({"kind": "percentile", "variable": "income", "percent": 100}, "somebody's own"),
         ({"kind": "percentile", "variable": "income", "percent": 120}, "from 1 to 99"),

@@ -16,7 +16,7 @@ from sdcensus.model.published.delivery import (
     delivered_axis,
     delivered_cells,
 )
-from sdcensus.model.published.figures import DEFAULT_LIMITS, Counted, Figures, Support
+from sdcensus.model.published.figures import DEFAULT_LIMITS, Counted, Figures, Support, scale_of
 from sdcensus.model.published.table import Mark
 from sdcensus.model.schema.roles import variable_for
 from sdcensus.model.schema.schema import Schema
@@ -105,7 +105,9 @@ class Asked:
     def __init__(self, planned: PlannedIndicator, schema: Schema, measure: Measure | None) -> None:
         self.planned, self.schema, self.measure = planned, schema, measure
         self.by = tuple(parse_axis(text, schema.variable) for text in planned.by)
-        DEFAULT_LIMITS.for_amounts(planned.fewest)  # refuses what is too few
+        # Refuse here, before any work, what cannot be computed.
+        DEFAULT_LIMITS.for_amounts(planned.fewest)
+        scale_of(planned.per or 1, self.decimals)
 
     def variable(self) -> Variable:
         """The variable that is named, or the one that has the role which the kind needs."""
