@@ -35,10 +35,10 @@ from tests.leaks.test_published import (
     cube_with,
     protected_by as canary_protected_by,
 )
+from tests.session.assess.assessed_methods import METHODS, method_of, protected_by
 
 #: Estimates of a sample are not assessed.
 ASSESSED = [name for name in NAMES if not CASES[name].method.for_samples]
-from tests.session.assess.assessed_methods import METHODS, method_of, protected_by
 
 
 def another(cube: Cube, seed: int) -> Cube:
