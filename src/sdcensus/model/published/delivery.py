@@ -148,11 +148,14 @@ class DeliveredTable:
             raise SpecError(f"{self.name}: two columns have the same name.")
 
     def _check_signs(self) -> None:
-        """Refuse signs by which readers could not tell two marks apart."""
+        """Refuse signs by which an estimate could not be told from something else.
+
+        Plans compare all other signs when they are read.
+        """
         seen: dict[str, Mark] = {}
         for mark in self.used_marks():
             first = seen.setdefault(self.sign(mark), mark)
-            if first is not mark:
+            if first is not mark and mark in (Mark.MODERATE_ERROR, Mark.UNRELIABLE):
                 raise SpecError(
                     f"{self.name}: {first.name.lower()!r} and {mark.name.lower()!r} would have the"
                     " same sign. Give one of them another: symbols in [office] of the plan."
