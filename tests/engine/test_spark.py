@@ -212,6 +212,21 @@ def test_three_engines_give_the_same_integers(
     assert _same(*(engine.tabulate(request) for engine in engines))
 
 
+def test_three_engines_put_households_into_the_same_groups(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    store = _store(tmp_path / "s", KeySpace(), persons=900)
+    parquet = export_parquet(store, tmp_path / "p", rows_per_file=300)
+    engines: list[Engine] = [
+        MemoryEngine(store),
+        DuckdbEngine.over_parquet(parquet),
+        SparkEngine(parquet, session=spark),
+    ]
+    spec = TableSpec.build(store.schema, ["area@half"], measure="weighted")
+    request = Tabulate(spec=spec, replicates=True)
+    assert _same(*(engine.tabulate(request) for engine in engines))
+
+
 def test_a_sum_that_leaves_64_bits_is_refused_whatever_the_caller_has_set(
     spark: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -38,6 +38,7 @@ from sdcensus.methods.per_unit import PerUnitDeviations
 from sdcensus.methods.perturbation.schemes import scheme
 from sdcensus.methods.pipeline import Pipeline
 from sdcensus.methods.rounding import ConventionalRounding, RandomRounding
+from sdcensus.methods.samples.sample_rounding import SampleRounding
 from sdcensus.methods.semi_controlled import SemiControlledRounding
 from sdcensus.methods.small_cells import SmallCellAdjustment
 from sdcensus.methods.small_counts.small_count_rounding import SmallCountRounding
@@ -47,6 +48,7 @@ from sdcensus.methods.threshold import ThresholdRounding
 from sdcensus.methods.withhold_sparse import WithholdSparse
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.cube import Accumulators, Cube, Origin, finish
+from sdcensus.model.cube.replicates import replicate_names
 from sdcensus.model.cube.sparse_cube import AnyCube, SparseCube, assemble
 from sdcensus.model.method.registry import Part, built_in
 from sdcensus.model.published.protected import Protected
@@ -98,6 +100,7 @@ CASES = {
     "cell-key-sums": Case(CellKeySums(contribution_shares=(1, 0.5), secret=SECRET)),
     "abs-top-contributors": Case(AbsTopContributors(secret=SECRET)),
     "experimental-layered": Case(ExperimentalLayered(secret=SECRET)),
+    "sample-rounding": Case(SampleRounding()),
 }
 NAMES = list(CASES)
 
@@ -146,6 +149,22 @@ def cube_of_sums(amounts: list[int], keys: list[int]) -> Cube:
     return finish(replace(SPEC, measure=Measure.SUM, amount=income), ORIGIN, sums)
 
 
+def cube_of_sample(counts: list[int], keys: list[int]) -> Cube:
+    """Records that stand for about seven each, spread over all groups of households."""
+    count = np.array(counts, dtype=np.int64).reshape(2, 3)
+    weight = 700 * count + np.arange(6).reshape(2, 3)
+    sums = {"count": count, "key": np.array(keys, dtype=np.uint64).reshape(2, 3), "weight": weight}
+    sums |= dict.fromkeys(replicate_names(), weight // len(replicate_names()))
+    return finish(replace(SPEC, measure=Measure.WEIGHTED, weight_decimals=2), ORIGIN, sums)
+
+
+def made_for(method: Method) -> Callable[[list[int], list[int]], Cube]:
+    """What makes a cube that a method protects."""
+    if method.for_samples:
+        return cube_of_sample
+    return cube_of_sums if method.for_sums else cube_with
+
+
 def truth(cube: AnyCube) -> set[int]:
     """True counts; true sums with their contributions, where it is a table of sums."""
     known = cube.values.contributions
@@ -176,7 +195,7 @@ def protected_by(name: str) -> Protected:
         draws = np.random.default_rng(seed)
         counts = draws.choice(PRIMES, 6, replace=False).tolist()
         keys = draws.integers(3_000_000_000, 1 << 32, 6).tolist()
-        cube = (cube_of_sums if case.method.for_sums else cube_with)(counts, keys)
+        cube = made_for(case.method)(counts, keys)
         protected = case.method.protect(cube)
         changed = ~np.isin(protected.table.published, list(truth(cube)))
         if not case.changes or (changed.all() and not adds_up_to_truth(protected, cube)):

@@ -254,3 +254,22 @@ def test_the_audit_has_the_errors_themselves(census: Census, tmp_path: Path) -> 
             sign = "" if error <= 0.05 else "B" if error <= 0.1 else "( )" if error <= 0.15 else "/"
             assert line["flag"] in (sign, "/" if int(line["count"]) < 3 else sign)
             assert (line["published"] == "") is (line["flag"] == "/")
+
+
+def test_a_sign_that_an_office_gave_to_something_else_is_refused_where_both_stand(
+    hamlet: Hamlet,
+) -> None:
+    """A plan of before keeps its signs, as long as no table has the sign of an estimate too."""
+    plan = hamlet.store.parent / "signs.toml"
+    office = '[office]\nname = "Office"\nsymbols = { low_reliability = "/" }\n\n[protect]'
+    text = PLAN.replace("[protect]", office).replace('"published"', '"of-signs"')
+    plan.write_text(text, encoding="utf-8", newline="\n")
+    with pytest.raises(SpecError, match="'low_reliability' and 'unreliable' would have the same"):
+        publish(plan, secret=hamlet.secret)
+    plan.write_text(text.replace('"/" }', '"/", unreliable = "x" }'), encoding="utf-8")
+    signs = {
+        sign
+        for _, sign in cells(publish(plan, secret=hamlet.secret).published / "sexes.csv").values()
+    }
+    assert signs >= {"B", "/"}
+    assert "( )" not in signs

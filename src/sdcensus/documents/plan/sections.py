@@ -24,6 +24,7 @@ from sdcensus.errors import SpecError, unknown
 from sdcensus.model.method.registry import Part, Registered
 from sdcensus.model.plan.vocabulary import (
     INDICATOR_KINDS,
+    LATER_SYMBOLS,
     PROGRAMME_NAMES,
     SYMBOLS,
     ComparedFigure,
@@ -203,6 +204,8 @@ def _symbols(value: object) -> dict[str, str]:
     signs = {name: sign.strip() for name, sign in value.items() if isinstance(sign, str)}
     seen: dict[str, str] = {}
     for name, mark in SYMBOLS.items():
+        if name in LATER_SYMBOLS and name not in signs:
+            continue  # tables that need both are refused
         first = seen.setdefault(signs.get(name, mark.sign), name)
         if first != name and not wrong:
             at = name if name in signs else first

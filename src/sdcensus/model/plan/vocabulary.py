@@ -31,6 +31,9 @@ SYMBOLS: Mapping[str, Mark] = MappingProxyType(
     }
 )
 
+#: Signs that came later, of estimates only: an office may have given theirs to something else.
+LATER_SYMBOLS: tuple[str, ...] = ("moderate_error", "unreliable")
+
 
 @dataclass(frozen=True, slots=True)
 class IndicatorKind:

@@ -144,9 +144,25 @@ class DeliveredTable:
                 object.__setattr__(self, "marks", None)
             elif self.values[~self.numbered].any():
                 raise SpecError("A cell whose mark stands for a number holds none.")
+            if self.signs:
+                self._check_signs()
         columns = [axis.column for axis in self.axes]
         if len(set(columns)) != len(columns):
             raise SpecError(f"{self.name}: two columns have the same name.")
+
+    def _check_signs(self) -> None:
+        """Refuse signs by which an estimate could not be told from something else.
+
+        Plans compare all other signs when they are read.
+        """
+        seen: dict[str, Mark] = {}
+        for mark in self.used_marks():
+            first = seen.setdefault(self.sign(mark), mark)
+            if first is not mark and mark in (Mark.MODERATE_ERROR, Mark.UNRELIABLE):
+                raise SpecError(
+                    f"{self.name}: {first.name.lower()!r} and {mark.name.lower()!r} would have the"
+                    " same sign. Give one of them another: symbols in [office] of the plan."
+                )
 
     def __repr__(self) -> str:
         return f"<DeliveredTable {self.name}: {'×'.join(map(str, self.shape)) or 'one cell'}>"
