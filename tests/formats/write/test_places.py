@@ -265,6 +265,13 @@ def test_columns_that_a_layer_has_of_its_own_get_other_names(tmp_path: Path) -> 
     assert {"geom_1", "geom_1_2"} <= set(rows[0])
 
 
+def test_columns_differ_for_databases_that_know_no_capitals(tmp_path: Path) -> None:
+    made = table(axis("square", SQUARES, geography=True), axis("job", ("a", "A", "男", "女")))
+    path = written(replace(made, name="jobs"), tmp_path, "gpkg")
+    names = {"square", "square_level", "square_label", "job_a", "job_A_2", "job", "job_2", "geom"}
+    assert set(rows_of(path, "jobs")[0]) == names
+
+
 def test_a_missing_library_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sdcensus.model.published.table_format.find_spec", lambda _: None)
     with pytest.raises(MissingExtra, match=r"sdcensus\[geography\]"):
