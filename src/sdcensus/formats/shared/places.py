@@ -130,13 +130,13 @@ def _shapes(table: DeliveredTable, at: int) -> tuple[list[Polygons | None], int 
             systems.add(known.epsg)
         shapes.append(polygons)
     if len(systems) > 1:
-        told = ", ".join(
+        systems_text = ", ".join(
             "unknown" if epsg is None else f"EPSG {epsg}"
             for epsg in sorted(systems, key=lambda epsg: epsg or 0)
         )
         raise SpecError(
             f"{table.name}: the areas of {axis.column} have shapes in several coordinate reference"
-            f" systems ({told}), and a layer has one. Ask for one level."
+            f" systems ({systems_text}), and a layer has one. Ask for one level."
         )
     return shapes, next(iter(systems), None)
 

@@ -51,10 +51,10 @@ def write(
     shapes = np.empty(len(rows.shapes), dtype=object)
     shapes[:] = rows.shapes
     with TemporaryDirectory(prefix="sdcensus-") as place, _clock(table.dated or _NO_DAY):
-        made = Path(place) / "table.gpkg"
+        layer_file = Path(place) / "table.gpkg"
         try:
             write_layer(
-                str(made),
+                str(layer_file),
                 geometry=shapes,
                 field_data=[column.values for column in rows.columns],
                 fields=np.array([column.name for column in rows.columns], dtype=object),
@@ -72,7 +72,7 @@ def write(
         except DataSourceError as error:
             raise OutputError(f"{target} cannot be written: {error}") from None
         with new_file(target) as file:
-            file.write(made.read_bytes())
+            file.write(layer_file.read_bytes())
     return (target,)
 
 
