@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import sqlite3
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -25,7 +26,12 @@ CHOSEN = {"ed": ["P002"]}
 
 def told_in(name: str, content: bytes) -> str:
     """Everything that a file says, packed or not."""
-    if name == "parquet":
+    if name == "gpkg":
+        with sqlite3.connect(":memory:") as database:
+            database.deserialize(content)
+            query = "SELECT identifier, description, last_change FROM gpkg_contents"
+            return "\n".join(database.execute(query).fetchone())
+    if name in ("parquet", "geoparquet"):
         metadata = pq.read_schema(io.BytesIO(content)).metadata
         return "\n".join(value.decode() for value in metadata.values())
     if content[:2] != b"PK":
@@ -55,7 +61,7 @@ def test_a_file_says_whose_numbers_it_holds_and_of_when(
         said = told_in(name.removesuffix("-zip"), content)
         for fact in (census.country, census.reference_date, "Statistics Office"):
             assert fact in said, (name, fact)
-        assert str(service.catalogue.census.name) in said or name == "parquet"
+        assert str(service.catalogue.census.name) in said or name in ("parquet", "geoparquet")
         found = re.search(r"http://127\.0\.0\.1:\d+/\?of=persons[^\s\"<]*", said)
         assert found is not None, name
         # The link shows this table again, with what was chosen of it.

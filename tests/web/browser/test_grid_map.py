@@ -184,6 +184,17 @@ def test_withheld_squares_are_marked_and_have_no_class(
     expect(page.locator(".r-square-now")).to_have_text(f"{code(3, 4)} · :")
 
 
+def test_a_grid_can_be_downloaded_as_a_layer(grid: Place) -> None:
+    question = {"of": "persons", "by": "square", "lang": "en"}
+    for name, start in (("gpkg", b"SQLite format 3"), ("geoparquet", b"PAR1")):
+        answer = grid.client.get(TABLES, params={**question, "format": name})
+        assert answer.status_code == 200
+        assert answer.content.startswith(start)
+        assert (
+            answer.content == grid.client.get(TABLES, params={**question, "format": name}).content
+        )
+
+
 def test_shares_and_those_in_no_square(grid: Place, map_page: Callable[..., Page]) -> None:
     page = map_page("square", "sex")
     assert "%" in page.locator(".r-classes").inner_text()

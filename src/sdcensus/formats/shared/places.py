@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError
-from sdcensus.formats.write.about import SIGNS, values_name
-from sdcensus.formats.write.identifiers import distinct
+from sdcensus.formats.write.about import COUNTS, SIGNS, values_name
 from sdcensus.model.published.area_outlines import Polygons, square_of, square_ring
 from sdcensus.model.published.delivery import DeliveredAxis, DeliveredTable
 from sdcensus.model.published.table import Mark
@@ -97,7 +96,7 @@ def placed(
         )
     at, (polygons, epsg) = chosen
     columns = (*_words(table.axes[at], languages, labels), *_numbers(table, at))
-    column_names = distinct([column.name for column in columns], taken=TAKEN)
+    column_names = _distinct([column.name for column in columns])
     renamed = tuple(
         PlaceColumn(name, column.label, column.values, column.missing)
         for name, column in zip(column_names, columns, strict=True)
@@ -131,13 +130,13 @@ def _shapes(table: DeliveredTable, at: int) -> tuple[list[Polygons | None], int 
             systems.add(known.epsg)
         shapes.append(polygons)
     if len(systems) > 1:
-        told = ", ".join(
+        systems_text = ", ".join(
             "unknown" if epsg is None else f"EPSG {epsg}"
             for epsg in sorted(systems, key=lambda epsg: epsg or 0)
         )
         raise SpecError(
             f"{table.name}: the areas of {axis.column} have shapes in several coordinate reference"
-            f" systems ({told}), and a layer has one. Ask for one level."
+            f" systems ({systems_text}), and a layer has one. Ask for one level."
         )
     return shapes, next(iter(systems), None)
 
@@ -225,6 +224,23 @@ def _name(axis: DeliveredAxis, place: int) -> str:
     """
     code = "total" if axis.levels[place] == TOTAL else axis.codes[place]
     return _NO_NAME.sub("_", f"{axis.column}_{code}").strip("_")
+
+
+def _distinct(names: Sequence[str]) -> list[str]:
+    """Names of columns that differ for SQLite too, which does not tell capitals from small letters.
+
+    A name without any letter of its own, as of a code in another script, is that of values.
+    """
+    used = {name.casefold() for name in TAKEN}
+    results: list[str] = []
+    for name in names:
+        new, number = name or COUNTS, 1
+        while new.casefold() in used:
+            number += 1
+            new = f"{name or COUNTS}_{number}"
+        used.add(new.casefold())
+        results.append(new)
+    return results
 
 
 def _texts(words: Sequence[str]) -> npt.NDArray[Any]:

@@ -6,6 +6,7 @@ the day of the publication, so that the same table gives the same bytes.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,6 +28,8 @@ SHAPES = "geom"
 #: The setting by which GDAL is told the time, and the time where a table has no day.
 _CLOCK, _NO_DAY = "OGR_CURRENT_DATE", "1970-01-01"
 
+_LOCK = threading.Lock()
+
 #: A plane of which nothing is known; the standard has a number for it.
 _UNKNOWN = (
     'ENGCRS["Undefined Cartesian SRS",EDATUM["Unknown engineering datum"],CS[Cartesian,2],'
@@ -44,15 +47,14 @@ def write(
 
     rows = placed(table, "gpkg", languages=languages, labels=labels)
     (language, *_) = chosen_languages(table, languages)
-    notes = "\n".join(note.show(language) for note in table.notes)
     target = folder / f"{table.name}.gpkg"
     shapes = np.empty(len(rows.shapes), dtype=object)
     shapes[:] = rows.shapes
     with TemporaryDirectory(prefix="sdcensus-") as place, _clock(table.dated or _NO_DAY):
-        made = Path(place) / "table.gpkg"
+        layer_file = Path(place) / "table.gpkg"
         try:
             write_layer(
-                str(made),
+                str(layer_file),
                 geometry=shapes,
                 field_data=[column.values for column in rows.columns],
                 fields=np.array([column.name for column in rows.columns], dtype=object),
@@ -64,14 +66,26 @@ def write(
                 layer_options={
                     "GEOMETRY_NAME": SHAPES,
                     "IDENTIFIER": table.title.show(language) or table.name,
-                    "DESCRIPTION": notes,
+                    "DESCRIPTION": _described(table, language),
                 },
             )
         except DataSourceError as error:
             raise OutputError(f"{target} cannot be written: {error}") from None
         with new_file(target) as file:
-            file.write(made.read_bytes())
+            file.write(layer_file.read_bytes())
     return (target,)
+
+
+def _described(table: DeliveredTable, language: str) -> str:
+    """Notes, and whose numbers these are and of when: a layer has one text for all of it."""
+    lines = [note.show(language) for note in table.notes]
+    if table.source:
+        lines.append(table.source.show(language))
+    if table.census is not None:
+        lines += [f"{name}: {value}" for name, value in table.census.lines(language)]
+    used = table.used_marks()
+    lines += [f"{table.sign(mark)} = {mark.meaning.show(language)}" for mark in used]
+    return "\n".join(lines)
 
 
 @contextmanager
@@ -79,12 +93,14 @@ def _clock(day: str) -> Iterator[None]:
     """Make GDAL believe that it is a certain day."""
     from pyogrio import get_gdal_config_option, set_gdal_config_options
 
-    before: Any = get_gdal_config_option(_CLOCK)
-    set_gdal_config_options({_CLOCK: f"{day}T00:00:00.000Z"})
-    try:
-        yield
-    finally:
-        set_gdal_config_options({_CLOCK: before})
+    # The setting is one for the whole process, and a server writes in several threads.
+    with _LOCK:
+        before: Any = get_gdal_config_option(_CLOCK)
+        set_gdal_config_options({_CLOCK: f"{day}T00:00:00.000Z"})
+        try:
+            yield
+        finally:
+            set_gdal_config_options({_CLOCK: before})
 
 
 GEOPACKAGE = TableFormat(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,9 @@ def write(
         fields.append(pa.field(column.name, array.type, metadata={"label": column.label}))
     arrays.append(pa.array(rows.shapes, pa.binary()))
     fields.append(pa.field(SHAPES, pa.binary()))
-    known = {METADATA: about_document(delivered_about(table)), b"geo": _described(rows)}
+    # The specification would bring all code lists along, a hundred thousand squares of a grid.
+    about = about_document(delivered_about(replace(table, spec=None)))
+    known = {METADATA: about, b"geo": _described(rows)}
     target = folder / f"{table.name}.geo.parquet"
     with new_file(target) as file:
         pq.write_table(pa.Table.from_arrays(arrays, schema=pa.schema(fields, known)), file)
