@@ -202,4 +202,5 @@ def _distances(
 def _percent_of(values: Int64, percent: int) -> Int64:
     """A percentage of values, rounded down; no more than what stands for no bound."""
     whole, rest = np.divmod(values, _HUNDRED)
-    return np.minimum(whole, FREE // percent) * percent + rest * percent // _HUNDRED
+    share = np.minimum(whole, FREE // percent) * percent + rest * percent // _HUNDRED
+    return np.asarray(share, dtype=np.int64)
