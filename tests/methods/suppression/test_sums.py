@@ -313,3 +313,12 @@ def test_weighted_sums_are_closed_by_amounts_that_count_as_often_as_their_weight
     expected = rules.masks(known, cube.spec.weight_decimals)[name]
     assert (reasons["primary: p % rule"] == expected).all()
     assert (expected != rules.masks(known)[name]).any()
+
+
+@pytest.mark.parametrize("engine", ["elimination", "modular"])
+@pytest.mark.parametrize("said", [{}, {"percent_rule": 20}, {"dominance": "2, 66.6"}])
+def test_the_unit_of_an_amount_does_not_matter(engine: str, said: dict[str, Any]) -> None:
+    """Sums that nearly fill 64 bits are closed like small ones."""
+    large = [[[amount * 10**14 for amount in cell] for cell in row] for row in WIDE]
+    expected = closed(sums_of(WIDE), secondary=engine, **said)
+    assert closed(sums_of(large), secondary=engine, **said) == expected

@@ -74,10 +74,10 @@ def check_delivered(raw: RawTable, about: dict[str, Any]) -> None:
 
 def _decimals(about: dict[str, Any]) -> int | None:
     """How many decimals the numbers of a table have; ``None`` where a file is of no table."""
-    document = about.get("specification")
-    if not isinstance(document, dict):
+    if "specification" not in about:
         return None
-    amount = document.get("amount")
+    document = about["specification"]
+    amount = document.get("amount") if isinstance(document, dict) else None
     return amount.get("decimals") if isinstance(amount, dict) else 0
 
 

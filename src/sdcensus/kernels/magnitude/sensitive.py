@@ -34,6 +34,8 @@ class LargestUnits:
         behind: Where more contribute than are listed, the most that one of them can have; else 0.
         nobody: Cells in which everybody agreed to be shown, or nobody contributes.
         unit: The weight of one contribution that counts once.
+        plain: Whether each contribution counts once and nobody agreed to be shown: ``size`` is then
+            all there is, and the largest are the first.
     """
 
     whole: Integers
@@ -44,6 +46,7 @@ class LargestUnits:
     behind: Integers
     nobody: Mask
     unit: int
+    plain: bool = False
 
     @classmethod
     def of(
@@ -75,6 +78,10 @@ class LargestUnits:
         wide = most * unit * max(factor, 1) >= _LIMIT
         size = size.astype(object) if wide else size
         whole = absolute.reshape(cells).astype(size.dtype) * unit
+        if weight is None and (waived is None or not waived.any()):
+            once = np.zeros(0, dtype=size.dtype)
+            nobody = contributors.reshape(cells) == 0
+            return cls(whole, once, once, size, once, once, nobody, unit, plain=True)
         weights = np.full((cells, listed), unit) if weight is None else weight.reshape(size.shape)
         weights = np.where(size > 0, weights, 0).astype(size.dtype)
         more = contributors.reshape(cells) > (size > 0).sum(axis=1)
@@ -96,6 +103,8 @@ class LargestUnits:
         Where weights are below 1, and the list is too short for so many units, those behind it
         count as much as the last one in it: the sum is then the largest that it can be.
         """
+        if self.plain:
+            return np.asarray(self.size[:, :number].sum(axis=1) * self.unit)
         wanted = number * self.unit - self.first_weight
         before = np.cumsum(self.weight, axis=1) - self.weight
         taken = np.minimum(np.maximum(wanted[:, np.newaxis] - before, 0), self.weight)

@@ -153,7 +153,7 @@ def as_changes(
     below = np.where(problem.least <= -FREE, FREE, (values - problem.least) // unit)
     above = np.full(values.shape, FREE, dtype=np.int64)
     if distances.known_within is not None:
-        known = np.abs(values) * distances.known_within // (_HUNDRED * unit)
+        known = _percent_of(np.abs(values), distances.known_within) // unit
         below, above = np.minimum(below, known), known
     below, above = np.minimum(below, limit), np.minimum(above, limit)
     reach = Reach(
@@ -184,7 +184,8 @@ def _distances(
         if rules is not None:
             np.maximum.at(levels, cells[held], rules.levels(known, decimals)[held])
     said = max(distances.percent or 0, 0)
-    share = -(-absolute * (said or DEFAULT_PERCENT) // _HUNDRED)
+    # Rounded up: less than the last decimal would be nothing.
+    share = _percent_of(absolute, said or DEFAULT_PERCENT) + 1
     unit = 10 ** linked.tables.specs[0].decimals
     own = distances.lower is not None or distances.upper is not None
     default = np.where(levels > 0, levels, 0 if own and not said else share)
@@ -196,3 +197,10 @@ def _distances(
             way = np.maximum(way, distance * unit)
         ways.append(np.where(problem.primary, way, 0))
     return _Asked(*ways)
+
+
+def _percent_of(values: Int64, percent: int) -> Int64:
+    """A percentage of values, rounded down; no more than what stands for no bound."""
+    whole, rest = np.divmod(values, _HUNDRED)
+    share = np.minimum(whole, FREE // percent) * percent + rest * percent // _HUNDRED
+    return np.asarray(share, dtype=np.int64)
