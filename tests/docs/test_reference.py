@@ -33,6 +33,7 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "## `[variable.NAME]`": sections.VariableSection,
     "### `[[variable.NAME.hierarchy]]`": sections.HierarchySection,
     "### `grid`": sections.GridSection,
+    "### `[variable.NAME.file_units]`": sections.FileUnitSection,
 }
 
 

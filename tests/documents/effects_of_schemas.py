@@ -98,6 +98,16 @@ def _said(*arguments: object) -> str:
     return out.getvalue() + err.getvalue()
 
 
+def contributed(files: Files, folder: Path) -> object:
+    """Who contributes to the sums of an amount, and whether they agreed to be shown."""
+    census = loaded(files, folder)
+    if isinstance(census, str):
+        return census
+    cube = census.tabulate("ed", of="household", measure="sum(fee)")
+    assert isinstance(cube, Cube)
+    return {name: array.tolist() for name, array in cube.values.items()}
+
+
 def titles(files: Files, folder: Path) -> object:
     """The headings of tables, and the units of figures."""
     census = loaded(files, folder)
@@ -253,6 +263,21 @@ GRID = schema(
         " 3000, 2000] }\n",
     ),
     **{"households.csv": POINTS},
+)
+#: Households of which every third has no owner of its fee; the others share two.
+AMOUNTS = schema(
+    (
+        "[variable.tenure]",
+        '[variable.fee]\nfile = "household"\ncontinuous = true\nunit = "euro"\nowner = "owner"\n'
+        'owner_empty = "itself"\nwaiver = "tenure == 1"\n'
+        'file_units = { "households.csv" = { unit = "cent", scale = "0.01" } }\n\n'
+        "[variable.tenure]",
+    ),
+    **{
+        "households.csv": csv_text(
+            changed(HOUSEHOLDS, fee=["100", "250", "75"], owner=["1", "2", ""])
+        )
+    },
 )
 FAMILIES = schema(
     (
@@ -631,6 +656,18 @@ EFFECTS: dict[str, Effect] = {
         ('label = "Age"', 'label = "Age"\nimputed = "flag"'),
         base=schema(**{"persons.csv": csv_text(changed(PERSONS, flag=["1", "0"]))}),
     ),
+    "VariableSection.owner": effect(('owner = "owner"', 'owner = "fee"'), base=AMOUNTS),
+    "VariableSection.owner_empty": effect(
+        ('owner_empty = "itself"', 'owner_empty = "problem"'), base=AMOUNTS, refused="given"
+    ),
+    "VariableSection.waiver": effect(("tenure == 1", "tenure == 2"), base=AMOUNTS, way=contributed),
+    "VariableSection.file_units": effect(
+        ('file_units = { "households.csv" = { unit = "cent", scale = "0.01" } }\n', ""),
+        base=AMOUNTS,
+        way=contributed,
+    ),
+    "FileUnitSection.unit": effect(('"cent"', '"euro"'), base=AMOUNTS, refused="given"),
+    "FileUnitSection.scale": effect(('"0.01"', '"0.1"'), base=AMOUNTS, way=contributed),
     "VariableSection.width": effect(("width = 4", "width = 6"), base=WORKBOOK),
     "VariableSection.levels": effect(('broad = "0,15,65+"', 'broad = "0,15,60+"')),
     "VariableSection.level_labels": effect(

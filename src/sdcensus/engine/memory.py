@@ -21,7 +21,7 @@ from sdcensus.engine.memory_replicates import FurtherSums
 from sdcensus.engine.owned import refuse_sparse_margins, with_contributions
 from sdcensus.engine.requests import SUM_TOO_LARGE, Can, Needs, Tabulate, check_ability, needs_of
 from sdcensus.errors import EngineError
-from sdcensus.kernels.cells.ranked import merge_lists
+from sdcensus.kernels.cells.ranked import amounts_of_ranks, merge_lists
 from sdcensus.kernels.cells.sparse import Runs
 from sdcensus.kernels.cells.tabulate import (
     BLOCK_ROWS,
@@ -230,7 +230,12 @@ class MemoryEngine:
             if not shared:
                 for other in grids[1:]:
                     _merge(array, other[name], combine, fields_of(name))
-            layout.add_margins(array[:-1], combine, fields=fields_of(name), threads=threads)
+            ranks = Amounts.ranks(name)
+            fields = fields_of(name)
+            layout.add_margins(array[:-1], combine, fields=fields, ranks=ranks, threads=threads)
+            if ranks:
+                halves = np.array_split(array, 2)
+                list(threads.map(amounts_of_ranks, halves))
         arrays = {name: array[:-1] for name, array in first.items()}
         for packed, parts in _PACKED_PARTS.items():
             if packed in arrays:

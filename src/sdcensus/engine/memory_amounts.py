@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from sdcensus.engine.owned import OwnedEntries
 from sdcensus.engine.requests import Needs, Tabulate
-from sdcensus.kernels.cells.ranked import largest_amounts, largest_entries
+from sdcensus.kernels.cells.ranked import enter_rows, largest_entries, largest_ranks
 from sdcensus.kernels.cells.tabulate import SCATTER, Combine, add, count_and_key, scale
 from sdcensus.model.cube.contributions import (
     ABSOLUTE,
@@ -48,6 +48,7 @@ class Amounts:
     Attributes:
         total: The name of the accumulator of the sum.
         amount, weight, key: The columns; no weight for a plain sum.
+        given: The amounts as they lie, with a mark where there is none.
         weight_unit: What a weight of 1 is.
         waiver: The leaves that may say that a contributor agreed to be shown.
         waiving: For each leaf whether it says so.
@@ -59,6 +60,7 @@ class Amounts:
     total: str
     amount: Column
     key: Column
+    given: Column
     weight: Column | None = None
     weight_unit: int = 1
     waiver: Column | None = None
@@ -84,6 +86,7 @@ class Amounts:
             f"{SUM_OF}{needs.amount.name}",
             store.values(of, needs.amount).without_blanks(NO_VALUE),
             Column(store.record_keys(of), (), 0),
+            store.values(of, needs.amount),
             store.values(of, needs.weight) if weighted and needs.weight is not None else None,
             10**needs.weight.decimals if weighted and needs.weight is not None else 1,
             waiver,
@@ -108,6 +111,11 @@ class Amounts:
             if self.weight is not None:
                 lists += (f"{BY_AMOUNT}{'+'.join((AMOUNT, ENTRY_WEIGHT, *waived))}",)
         return (self.total, *counted, *spread, *absolute, *lists)
+
+    @staticmethod
+    def ranks(name: str) -> bool:
+        """Whether the grid of an accumulator holds ranks of amounts."""
+        return is_list(name) and entry_fields(name) == (AMOUNT,)
 
     def width(self, name: str) -> tuple[int, ...]:
         """The further axis of an accumulator that is a list."""
@@ -136,22 +144,34 @@ class Amounts:
     def scatter(
         self, rows: slice, cells: Integers, grid: Mapping[str, Integers], space: KeySpace
     ) -> None:
-        """Add a block of records to the accumulators of a grid."""
+        """Add a block of records to the accumulators of a grid; a list of amounts holds ranks."""
+        together = self._together()
+        if together is not None:
+            fields = len(entry_fields(together))
+            columns = cells, self.given[rows], NO_VALUE, self.key[rows]
+            held = grid[self.total], grid[PACKED_CONTRIBUTORS], grid[together]
+            enter_rows(*columns, *held, fields)
+            if not self.needs or not (self.needs.spread or self.needs.absolute):
+                return
         contribution = self.contribution(rows)
         if self.needs is None:
             add(cells, contribution, grid[self.total])
             return
         present = slice(None) if contribution.all() else np.flatnonzero(contribution)
         cells, amounts = cells[present], contribution[present]
-        add(cells, amounts, grid[self.total])
-        for name in self.names()[1:]:
-            if is_list(name):
-                fields = entry_fields(name)
-                if fields == (AMOUNT,):
-                    largest_amounts(cells, amounts, grid[name])
+        done = () if together is None else (self.total, PACKED_CONTRIBUTORS, together)
+        for name in self.names():
+            if name in done:
+                continue
+            if name == self.total:
+                add(cells, amounts, grid[name])
+            elif is_list(name):
+                listed = entry_fields(name)
+                if listed == (AMOUNT,):
+                    largest_ranks(cells, amounts, grid[name])
                     continue
-                entries = np.empty((cells.size, len(fields)), dtype=np.int64)
-                for at, field in enumerate(fields):
+                entries = np.empty((cells.size, len(listed)), dtype=np.int64)
+                for at, field in enumerate(listed):
                     entries[:, at] = self.entry(name, field, rows, contribution)[present]
                 largest_entries(cells, entries, grid[name])
             elif name == PACKED_CONTRIBUTORS:
@@ -162,6 +182,15 @@ class Amounts:
                     combine = Combine.XOR
                 column = self._column(name, self.key[rows][present], amounts)
                 SCATTER[combine](cells, column, grid[name])
+
+    def _together(self) -> str | None:
+        """The list that is filled in one pass with the sum and the contributors, if there is."""
+        if self.needs is None or not self.packed or self.weight is not None:
+            return None
+        for name in self.names():
+            if is_list(name) and entry_fields(name) in ((AMOUNT,), (AMOUNT, ENTRY_KEY)):
+                return name
+        return None
 
     def owned(self, blocks: Iterable[tuple[slice, Integers]], outside: int) -> OwnedEntries:
         """What owners contribute to cells, record by record.

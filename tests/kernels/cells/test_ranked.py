@@ -6,8 +6,9 @@ import numpy as np
 from hypothesis import given, strategies as st
 
 from sdcensus.kernels.cells.ranked import (
-    largest_amounts,
+    amounts_of_ranks,
     largest_entries,
+    largest_ranks,
     merge_groups,
     merge_lists,
 )
@@ -39,11 +40,12 @@ def test_a_list_holds_the_largest_without_their_signs(
 ) -> None:
     lists = _lists(rows, size)
     amounts = np.zeros((3, size), dtype=np.int64)
-    largest_amounts(
+    largest_ranks(
         np.array([row[0] for row in rows], dtype=np.uint32),
         np.array([row[1] for row in rows], dtype=np.int64),
         amounts,
     )
+    amounts_of_ranks(amounts)
     for cell in range(3):
         expected = _largest([row[1:] for row in rows if row[0] == cell], size)
         assert lists[cell].tolist() == expected

@@ -56,7 +56,9 @@ def list_columns(width: int, fields: int) -> list[int]:
 
 
 @compiled
-def _combine_into(values: Int64, source: Any, combines: Int64, target: Int64, cell: Any) -> None:
+def _combine_into(
+    values: Int64, source: Any, combines: Int64, target: Int64, cell: Any, spare: Int64
+) -> None:
     for one in range(combines.size):
         value = values[source, one]
         how = combines[one] & 7
@@ -71,7 +73,7 @@ def _combine_into(values: Int64, source: Any, combines: Int64, target: Int64, ce
         elif how == 4:
             end = one + (combines[one] >> 8)
             fields = combines[one] >> 3 & 31
-            merge_into(values[:, one:end], source, target[:, one:end], cell, fields)
+            merge_into(values, source, one, end, target, cell, one, end, fields, spare)
 
 
 @compiled
@@ -89,6 +91,7 @@ def _expand(
 ) -> None:
     seen = np.full(starts.size, -1, dtype=np.int64)
     cell_of = np.zeros(starts.size, dtype=np.int64)
+    spare = np.empty((1, combines.size), dtype=np.int64)
     run = np.int64(-1)
     prefix = np.uint64(0)
     for i in range(numbers.size):
@@ -100,7 +103,7 @@ def _expand(
         for at in range(firsts[digit], firsts[digit + 1]):
             place = places[at]
             if seen[place] == run:
-                _combine_into(values, i, combines, out_values, cell_of[place])
+                _combine_into(values, i, combines, out_values, cell_of[place], spare)
                 continue
             cell = starts[place]
             starts[place] += 1
@@ -173,9 +176,10 @@ def _combine_sorted(
     out_values: Int64,
 ) -> np.int64:
     cell = np.int64(-1)
+    spare = np.empty((1, combines.size), dtype=np.int64)
     for i in range(numbers.size):
         if cell >= 0 and numbers[i] == out_numbers[cell]:
-            _combine_into(values, order[i], combines, out_values, cell)
+            _combine_into(values, order[i], combines, out_values, cell, spare)
             continue
         cell += 1
         out_numbers[cell] = numbers[i]

@@ -108,9 +108,11 @@ def _combine_runs(
 def _merge_runs(
     lists: Integers, order: Integers, starts: Integers, out: Integers, fields: int
 ) -> None:
+    width, wide = lists.shape[1], out.shape[1]
+    spare = np.empty((1, wide), dtype=np.int64)
     for run in range(out.shape[0]):
         for i in range(starts[run], starts[run + 1]):
-            merge_into(lists, order[i], out, run, fields)
+            merge_into(lists, order[i], 0, width, out, run, 0, wide, fields, spare)
 
 
 class Runs:

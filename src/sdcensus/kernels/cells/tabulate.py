@@ -153,16 +153,17 @@ def unpack(packed: Integers, counts: Integers, keys: Integers, modulus_mask: int
 
 @compiled
 def add_groups(
-    source: Integers, group: Integers, target: Integers, start: int, combine: int
+    source: Integers, group: Integers, target: Integers, start: int, combine: int, first: int = 0
 ) -> None:
     """Combine positions of an axis into groups of them.
 
     Args:
-        source: Cells as ``(outer, positions, inner)``; position ``p`` belongs to ``group[p]``.
-        group: The group of each of the first ``group.size`` positions of ``source``.
+        source: Cells as ``(outer, positions, inner)``.
+        group: The group of each of ``group.size`` positions of ``source``, from ``first`` on.
         target: Cells as ``(outer, positions, inner)``; may be ``source`` itself.
         start: The position in ``target`` of group 0.
         combine: A member of ``Combine``.
+        first: The first position that belongs to a group.
     """
     outer, _, inner = source.shape
     for o in range(outer):
@@ -170,16 +171,16 @@ def add_groups(
             g = start + group[p]
             if combine == 0:
                 for i in range(inner):
-                    target[o, g, i] += source[o, p, i]
+                    target[o, g, i] += source[o, first + p, i]
             elif combine == 1:
                 for i in range(inner):
-                    target[o, g, i] ^= source[o, p, i]
+                    target[o, g, i] ^= source[o, first + p, i]
             elif combine == 2:
                 for i in range(inner):
-                    target[o, g, i] = min(target[o, g, i], source[o, p, i])
+                    target[o, g, i] = min(target[o, g, i], source[o, first + p, i])
             else:
                 for i in range(inner):
-                    target[o, g, i] = max(target[o, g, i], source[o, p, i])
+                    target[o, g, i] = max(target[o, g, i], source[o, first + p, i])
 
 
 def regroup(

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.kernels.cells.ranked import merge_groups
+from sdcensus.kernels.cells.ranked import merge_axis
 from sdcensus.kernels.cells.tabulate import Combine, add_groups
 from sdcensus.model.spec.axis import Axis
 from sdcensus.model.spec.table_spec import TableSpec
@@ -32,12 +32,21 @@ _PIECE_CELLS = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
+class _Subtotal:
+    """Subtotals of an axis: positions from ``first`` on become groups, which stand at ``start``."""
+
+    start: int
+    first: int
+    group: Int64
+
+
+@dataclass(frozen=True, slots=True)
 class _Extent:
-    """One axis in memory: ``hidden`` base groups, then its codes; subtotals start at ``parts``."""
+    """One axis in memory: ``hidden`` base groups, then its codes, subtotals among them."""
 
     axis: Axis
     hidden: int
-    parts: tuple[tuple[int, npt.NDArray[np.int64]], ...]
+    parts: tuple[_Subtotal, ...]
 
     @property
     def size(self) -> int:
@@ -48,7 +57,22 @@ def _extent(axis: Axis) -> _Extent:
     shown = axis.base_is_shown
     hidden = 0 if shown else axis.base_size
     blocks = axis.blocks[1:] if shown else axis.blocks
-    return _Extent(axis, hidden, tuple((hidden + block.start, block.group) for block in blocks))
+    parts: list[_Subtotal] = []
+    finer: list[tuple[int, int, Int64]] = [(0, axis.base_size, np.arange(axis.base_size))]
+    for block in blocks:
+        parts.append(_subtotal(hidden + block.start, block.group, finer))
+        finer.append((hidden + block.start, block.size, block.group))
+    return _Extent(axis, hidden, tuple(parts))
+
+
+def _subtotal(start: int, group: Int64, finer: Sequence[tuple[int, int, Int64]]) -> _Subtotal:
+    """Subtotals from the fewest positions that nest in them: districts from areas, then regions."""
+    for first, size, fine in sorted(finer, key=lambda entry: entry[1]):
+        groups = np.zeros(size, dtype=np.int64)  # a code without leaves adds nothing anywhere
+        groups[fine] = group
+        if np.array_equal(groups[fine], group):
+            return _Subtotal(start, first, groups)
+    raise AssertionError("every level is made of base groups")
 
 
 class Layout:
@@ -83,6 +107,7 @@ class Layout:
         combine: Combine,
         *,
         fields: int = 0,
+        ranks: bool = False,
         threads: Executor | None = None,
     ) -> None:
         """Fill in subtotals and totals of flat ``cells``, in place.
@@ -91,11 +116,12 @@ class Layout:
             cells: One value for each cell, or a row of them: a list of largest contributions.
             combine: How cells become one.
             fields: How many numbers an entry of such a list has.
+            ranks: Whether lists hold ranks of contributions instead of these.
             threads: Who helps.
         """
         if not self._extents:
             return
-        entry = cells.shape[1:]
+        entry, lists = cells.shape[1:], (fields, ranks)
         whole = cells.reshape((*self.shape, *entry))
         outer = self._extents[0]
         base = outer.axis.base_size
@@ -104,12 +130,12 @@ class Layout:
         pieces = [(at, min(at + step, base)) for at in range(0, base, step)]
 
         def inner_axes(piece: tuple[int, int]) -> None:
-            self._roll_inner(whole[piece[0] : piece[1]], combine, fields)
+            self._roll_inner(whole[piece[0] : piece[1]], combine, lists)
 
         def outer_axis(piece: tuple[int, int]) -> None:
-            view = whole.reshape(1, self.shape[0], inner, *entry)[:, :, piece[0] : piece[1]]
-            for start, group in outer.parts:
-                _add_groups(view, group, start, combine, fields)
+            view = whole.reshape(1, self.shape[0], inner, *entry)
+            for part in outer.parts:
+                _add_groups(view, part, combine, lists, *piece)
 
         slices = [(at, min(at + _PIECE_CELLS, inner)) for at in range(0, inner, _PIECE_CELLS)]
         run = map if threads is None else threads.map
@@ -117,15 +143,15 @@ class Layout:
             list(run(inner_axes, pieces))
         list(run(outer_axis, slices))
 
-    def _roll_inner(self, piece: Integers, combine: Combine, fields: int) -> None:
+    def _roll_inner(self, piece: Integers, combine: Combine, lists: tuple[int, bool]) -> None:
         entry = piece.shape[len(self.shape) :]
         for at in range(len(self.shape) - 1, 0, -1):
             extent = self._extents[at]
             outer = math.prod(piece.shape[:at])
             inner = math.prod(self.shape[at + 1 :])
             view = piece.reshape(outer, extent.size, inner, *entry)
-            for start, group in extent.parts:
-                _add_groups(view, group, start, combine, fields)
+            for part in extent.parts:
+                _add_groups(view, part, combine, lists, 0, inner)
 
     def shown(self, cells: Integers) -> Integers:
         """The cells of the table in the order of its axes, as a read-only view."""
@@ -139,12 +165,38 @@ class Layout:
         return view
 
 
-def _add_groups(view: Integers, group: Int64, start: int, combine: Combine, fields: int) -> None:
-    """Combine positions of an axis into groups of them, behind it on the same axis."""
-    if combine is Combine.LARGEST:
-        merge_groups(view, group, view, start, fields)
-    else:
-        add_groups(view, group, view, start, int(combine))
+def _add_groups(
+    view: Integers,
+    part: _Subtotal,
+    combine: Combine,
+    lists_of: tuple[int, bool],
+    low: int,
+    high: int,
+) -> None:
+    """Combine positions of an axis into groups behind them; of inner cells from ``low`` on.
+
+    ``lists_of`` says how many fields the entries of lists have, and whether they are ranks.
+    """
+    if combine is not Combine.LARGEST:
+        cells = view[:, :, low:high]
+        add_groups(cells, part.group, cells, part.start, int(combine), part.first)
+        return
+    outer, positions, inner, width = view.shape
+    lists = view.reshape(-1, width)
+    merge_axis(
+        lists,
+        lists,
+        outer,
+        positions,
+        positions,
+        inner,
+        low,
+        high,
+        part.first,
+        part.group,
+        part.start,
+        *lists_of,
+    )
 
 
 def mixed_radix(shape: Sequence[int]) -> tuple[int, ...]:
