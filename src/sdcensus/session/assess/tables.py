@@ -20,6 +20,7 @@ from sdcensus.model.published.table import Table
 from sdcensus.model.schema.variable import Hierarchy, Variable
 from sdcensus.model.sentences import sentence
 from sdcensus.model.spec.axis import Axis, make_axis
+from sdcensus.model.spec.measures import MeasureOf
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.report.magnitude.results import AnyAssessment
 from sdcensus.risk.groups.broken_down import BrokenDown, GroupNoise
@@ -310,7 +311,9 @@ def in_this_census(census: Census, spec: TableSpec) -> TableSpec:
                 " Give the store that the table was made from."
             )
     by = [axis.variable.name for axis in spec.axes]
-    known = census.spec(*by, of=spec.of, measure=spec.measure, name=spec.name)
+    amount = "" if spec.amount is None else spec.amount.name
+    measure = str(MeasureOf(spec.measure, amount))
+    known = census.spec(*by, of=spec.of, measure=measure, name=spec.name)
     axes = tuple(_own_axis(axis, own[axis.variable.name]) for axis in spec.axes)
     planned = replace(known, axes=axes, universe=spec.universe)
     if planned.hash() != spec.hash():
