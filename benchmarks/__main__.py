@@ -12,6 +12,9 @@ from benchmarks import (
     audit,
     controlled_rounding,
     country,
+    figures,
+    grid_map,
+    grids,
     groups,
     holes,
     intervals,
@@ -68,6 +71,14 @@ def sections(folder: Path, *, small: bool) -> dict[str, Section]:
             f"The smallest group, {sizes[0]:,} persons",
             lambda: groups.measure(sizes[0]),
         ),
+        "grid-map": (
+            "A grid as a map in the table builder, in Chromium",
+            lambda: grid_map.measure(100 if small else 317),
+        ),
+        "grids": (
+            f"Multilevel grid, {sizes[0]:,} households",
+            lambda: grids.measure(sizes[0]),
+        ),
         "demo": ("The demo country", lambda: country.measure(sizes[0])),
         "intervals": (
             f"Feasibility intervals: 97 × 2 × 15 × 17 × 7 cells, {sizes[0]:,} persons",
@@ -89,6 +100,10 @@ def sections(folder: Path, *, small: bool) -> dict[str, Section]:
         "tabulate": (
             f"Tabulating {millions}: 420 areas × 2 × 101 × 6 × 5",
             lambda: tabulate.measure(folder, sizes[-1]),
+        ),
+        "figures": (
+            f"Figures of an amount by area, {millions}",
+            lambda: figures.measure(sizes[-1]),
         ),
         "pram": (
             f"PRAM of three variables, {millions}",
@@ -189,9 +204,9 @@ def render(made: list[tuple[str, list[Line]]], *, command: str) -> str:
 def replaced(text: str, made: list[tuple[str, list[Line]]], *, command: str) -> str:
     """Older results with these sections anew, each saying when it was measured."""
     parts = text.split("\n## ")
-    for title, figures in made:
+    for title, lines in made:
         parts = [part for part in parts if not part.startswith(title)]
-        new = section(title, figures, note=measured(command))
+        new = section(title, lines, note=measured(command))
         parts.append(new.removeprefix("\n## ").rstrip("\n"))
     return "\n## ".join(part.rstrip("\n") + "\n" for part in parts)
 

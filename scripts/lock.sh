@@ -25,5 +25,5 @@ compile() {
     "$python" scripts/tidy_lock.py "$output"
 }
 
-compile requirements.lock --extra formats --extra frames --extra models --extra optimise --extra reports --extra web "$@"
-compile requirements-dev.lock --extra formats --extra frames --extra models --extra optimise --extra reports --extra web --extra spark --extra dev --constraint requirements.lock "$@"
+compile requirements.lock --extra formats --extra frames --extra geography --extra models --extra optimise --extra reports --extra web "$@"
+compile requirements-dev.lock --extra formats --extra frames --extra geography --extra models --extra optimise --extra reports --extra web --extra spark --extra dev --constraint requirements.lock "$@"

@@ -35,6 +35,7 @@ FOLDER = {
     "demo.md": "palm-cay",
     "first-census.md": "palm-cay",
     "files.md": "palm-cay",
+    "grids.md": "grid",
     "keys-and-secrets.md": "vectors",
     "languages.md": "palm-cay",
     "perturbation-tables.md": "palm-cay",
@@ -46,7 +47,7 @@ FOLDER = {
 #: Pages with a test of their own: in a folder of their own, or with commands that stay.
 OWN_TEST = ("before-counting.md", "first-day.md", "handing-out.md", "researchers.md")
 #: What their stores are called.
-STORES = {"palm-cay": "palm.store", "vectors": "vectors.store"}
+STORES = {"grid": "census.store", "palm-cay": "palm.store", "vectors": "vectors.store"}
 #: Pages that begin without a secret and without a store.
 MAKE_A_SECRET = ("first-census.md", "problems.md")
 #: The secret of the published vectors: the bytes 0 to 31.

@@ -225,6 +225,12 @@ SECOND = edited(
 )
 
 
+PERCENTILE = 'kind = "percentile"\npercent = 20\nvariable = "income"'
+DIFFERENCE = (
+    'kind = "difference"\nvariable = "income"\nfirst = "sex == 2"\nsecond = "sex == 1"\nfewest = 3'
+)
+
+
 def settings_of(
     name: str, without: str, given: str, *, table: str = WIDE, refused: str = ""
 ) -> Effect:
@@ -286,6 +292,15 @@ EFFECTS: dict[str, Effect] = {
     ),
     "IndicatorSection.per": effect(
         ('kind = "sex-ratio"', 'kind = "sex-ratio"\nper = 1000'), base=figure('kind = "sex-ratio"')
+    ),
+    "IndicatorSection.percent": effect(("percent = 20", "percent = 30"), base=figure(PERCENTILE)),
+    "IndicatorSection.first": effect(("sex == 2", "sex == 9"), base=figure(DIFFERENCE)),
+    "IndicatorSection.second": effect(("sex == 1", "sex == 9"), base=figure(DIFFERENCE)),
+    "IndicatorSection.figure": effect(
+        ('kind = "difference"', 'kind = "difference"\nfigure = "sum"'), base=figure(DIFFERENCE)
+    ),
+    "IndicatorSection.fewest": effect(
+        ('kind = "percentile"', 'kind = "percentile"\nfewest = 40'), base=figure(PERCENTILE)
     ),
     "IndicatorSection.decimals": effect(('kind = "share"', 'kind = "share"\ndecimals = 3')),
     # --------------------------------------------------------------------------------- [office]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from sdcensus.documents.policy.document import read_policy
 from sdcensus.methods.cell_key import CellKey
+from sdcensus.methods.magnitude.cell_key_sums import CellKeySums
 from sdcensus.methods.perturbation.design import design_perturbation
 from sdcensus.model.policy.policy import Policy, UserRole, menu_of
 from sdcensus.model.published.table import Table
@@ -16,6 +17,7 @@ from sdcensus.model.spec.question import Question
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.answer import TableService
 from sdcensus.session.answer.budgets import open_budgets
+from sdcensus.session.answer.sum_budgets import sum_budgets
 from sdcensus.session.census.census import Census, open_store
 from sdcensus.session.gate.gate import risks_of_menus
 from sdcensus.session.policy import conflicts, show
@@ -113,6 +115,33 @@ def answered(files: Files, folder: Path) -> object:
     return [] if made.table.marks is None else made.table.marks.tolist()
 
 
+def sums(files: Files, folder: Path) -> object:
+    """What the table builder answers about amounts."""
+    policy, census = opened(files, folder)
+    lookup = SECRET.sub_secret(Purpose.LOOKUP, 1)
+    method = CellKey(design_perturbation(5, 4.0), secret=lookup)
+    of_sums = CellKeySums(secret=lookup)
+    service = TableService(
+        census, policy, dict.fromkeys(Entity, method), sums=dict.fromkeys(Entity, of_sums)
+    )
+    seen: list[object] = []
+    for measure in ("sum(income)", "mean(income)", "median(income)"):
+        for by in (["ed", "sex"], ["age@ten_year"]):
+            question = {"of": "persons", "measure": measure, "by": by}
+            made = service.answer(Question.from_json(question))
+            marks = None if made.table is None else made.table.marks
+            codes = [reason.code for reason in made.verdict.reasons]
+            seen.append((codes, None if marks is None else marks.tolist()))
+    return seen
+
+
+def sum_noise(files: Files, folder: Path) -> object:
+    """Whether enough noise of sums is left."""
+    policy, _ = opened(files, folder)
+    budgets = sum_budgets(policy, {Entity.PERSON: CellKeySums(secret=SECRET)})
+    return [budget.met for budget in budgets]
+
+
 def said(files: Files, folder: Path) -> object:
     """What the values of the table builder are called."""
     policy, census = opened(files, folder)
@@ -206,6 +235,7 @@ DESIGN = "[design]\n"
 ONLINE = "[online]\nmean_cell_size = 3\n"
 SMALL_AREA = '[[decided.not_offered]]\nat = "ed"\ncodes = ["E5"]\n'
 BROAD = '[[decided.detail]]\nareas = "ed@parish"\ncodes = ["P3"]\nlevels = { age = "broad" }\n'
+AMOUNT = "[amount.income]\n"
 EXEMPT = '[exempt]\nrecord_sets = [{ by = ["ed"] }]\n'
 
 EFFECTS: dict[str, Effect] = {
@@ -289,6 +319,17 @@ EFFECTS: dict[str, Effect] = {
     "RuleSection.finest_area": effect("", '[variable.sex]\nfinest_area = "ed@parish"\n'),
     "TogetherSection.combinations": effect(
         "", '[never_together]\ncombinations = [["married", "sex"]]\n'
+    ),
+    # ------------------------------------------------------------------------------- [amount]
+    "AmountSection.measures": effect(AMOUNT, f'{AMOUNT}measures = ["median"]\n', sums),
+    "AmountSection.by": effect(AMOUNT, f'{AMOUNT}by = ["sex", "ed"]\n', sums),
+    "AmountSection.dimensions": effect(AMOUNT, f"{AMOUNT}dimensions = 1\n", sums),
+    "AmountSection.finest_area": effect(AMOUNT, f'{AMOUNT}finest_area = "ed@parish"\n', sums),
+    "AmountSection.at_least": effect(AMOUNT, f"{AMOUNT}at_least = 40\n", sums),
+    "AmountSection.noise_left": effect(
+        f'{AMOUNT}by = ["sex", "ed"]\n',
+        f'{AMOUNT}by = ["sex", "ed"]\nnoise_left = 0.09\n',
+        sum_noise,
     ),
     # ----------------------------------------------------------------------------------- [role]
     "RoleSection.dimensions": effect(

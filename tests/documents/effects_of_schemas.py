@@ -566,6 +566,11 @@ EFFECTS: dict[str, Effect] = {
     "GridSection.y": effect(('y = "y"', 'y = "other"'), base=GRID),
     "GridSection.epsg": effect(("epsg = 3035", "epsg = 2154"), base=GRID),
     "GridSection.cell": effect(("cell = 1000", "cell = 500"), base=GRID),
+    "GridSection.cells": effect(("cell = 1000", "cells = [1000, 2000]"), base=GRID),
+    "GridSection.inhabited": effect(("cell = 1000", "cell = 1000, inhabited = true"), base=GRID),
+    "GridSection.epsg_of_coordinates": effect(
+        ("epsg = 3035", "epsg = 3035, epsg_of_coordinates = 4326"), base=GRID, refused="given"
+    ),
     "GridSection.extent": effect(("3000, 2000]", "3000, 3000]"), base=GRID),
     # ------------------------------------------------------------------------------- hierarchies
     "HierarchySection.name": effect(

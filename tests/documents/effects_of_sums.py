@@ -75,6 +75,7 @@ _CELL_KEY_SUMS = _of_method(
         "sensitive_below": (SENSITIVE, SENSITIVE.replace("3", "2")),
         "sensitive_remainder": (SENSITIVE, f"{SENSITIVE}\nsensitive_remainder = 50"),
         "sensitive_dominance": (SENSITIVE, f'{SENSITIVE}\nsensitive_dominance = "2, 60"'),
+        "rounded_to": ("", "rounded_to = 100"),
         "key_derivation": ("", 'key_derivation = "hashed"'),
         "same_key": ("", "same_key = true"),
         "zeros_in_key": ("", "zeros_in_key = true"),

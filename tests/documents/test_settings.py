@@ -23,6 +23,7 @@ from tests.documents import (
     effects_of_plans,
     effects_of_policies,
     effects_of_rounding,
+    effects_of_samples,
     effects_of_schemas,
     effects_of_searches,
     effects_of_sums,
@@ -41,6 +42,7 @@ OF_METHODS = (
     effects_of_plans.OF_METHODS
     | effects_of_searches.OF_METHODS
     | effects_of_rounding.OF_METHODS
+    | effects_of_samples.OF_METHODS
     | effects_of_sums.OF_METHODS
 )
 #: The settings of each method and step.
@@ -153,7 +155,8 @@ VALUES = {
     **{"extra_steps": "1", "protect_below": "4", "infeasible": '"widen"'},
     **{"only": '["ed"]', "finest": '"information"', "known_within": "50"},
     **{"percent_protection": "50", "extra_steps": "1", "protect_below": "3"},
-    **{"infeasible": '"widen"'},
+    **{"infeasible": '"widen"', "minimum_cases": "3", "moderate_above": "0.05"},
+    **{"brackets_above": "0.1", "withheld_above": "0.15"},
     **{"measured_by": '"mean"', "contribution_shares": '"1"', "noise_share": "0.1"},
     **{"large_share": "0.01", "flex_point": "9", "power": "2", "max_deviation": "3"},
     **{"table_variance": "1", "step": "4", "anchors": '"1, 3"', "odd_variance": "2"},
@@ -162,6 +165,7 @@ VALUES = {
     **{"sensitive_dominance": '"2, 85"', "key_derivation": '"hashed"', "same_key": "true"},
     **{"zeros_in_key": "true", "magnitudes": '"0.6"', "few_contributors": "8"},
     **{"small_spread": "0.3", "large_spread": "0.7", "layer_shares": '"0.3"'},
+    **{"layer_spread": "0.5", "rounded_to": "100"},
     **{"layer_spread": "0.5", "dominance": '"2, 85"', "percent_rule": "10", "pq_rule": '"10, 80"'},
 }
 

@@ -17,7 +17,8 @@ from sdcensus.model.schema.source import FileFormat
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Secret
 from sdcensus.store.census_store import CensusStore
-from sdcensus.testing.conformance import check_engine, small_store
+from sdcensus.store.parquet_export import export_parquet
+from sdcensus.testing.conformance import check_engine, check_sparse_engine, small_store
 from sdcensus.testing.files import write_files
 from sdcensus.testing.small_census import SECRET, SmallCensus
 from sdcensus.testing.strategies import TableRequest, censuses_with_tables
@@ -39,6 +40,30 @@ def test_engines_over_a_store_equal_the_truth(drawn: Drawn) -> None:
             households = places.get(Entity.HOUSEHOLD)
             check_engine(engine, census, table, schema=store.schema, households=households)
         del store, engine  # Windows removes no file that is mapped
+
+
+@given(censuses_with_tables(sums_only=True, most_units=24))
+def test_contributions_with_owners_weights_and_waivers_equal_the_truth(drawn: Drawn) -> None:
+    """Sums with their largest contributions, in every engine over one census."""
+    census, table = drawn
+    with tempfile.TemporaryDirectory() as folder:
+        store, _ = small_store(Path(folder) / "census.store", census)
+        parquet = export_parquet(store, Path(folder) / "parquet", rows_per_file=5)
+        for engine in (
+            MemoryEngine(store, threads=2),
+            DuckdbEngine.over_store(store),
+            DuckdbEngine.over_parquet(parquet),
+        ):
+            check_engine(engine, census, table, schema=store.schema)
+        for sparse in (
+            MemoryEngine(store, largest_dense=0),
+            DuckdbEngine.over_parquet(parquet, largest_dense=0),
+        ):
+            check_sparse_engine(sparse, census, table, schema=store.schema)
+        del store, engine, sparse
+        schema = write_files(Path(folder) / "files", census, FileFormat.CSV, parts=2)
+        raw = DuckdbEngine.over_files(schema, Secret(SECRET))
+        check_engine(raw, census, table, schema=raw.schema)
 
 
 @given(censuses_with_tables(most_units=60))

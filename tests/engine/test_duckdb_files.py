@@ -26,12 +26,11 @@ from sdcensus.errors import (
 from sdcensus.ingest.load import load_census
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.schema.file_problems import OnProblem
-from sdcensus.model.schema.number_codes import grid_codes
+from sdcensus.model.schema.grids import GridSpec, grid_codes
 from sdcensus.model.schema.schema import (
     CensusFile,
     CensusInfo,
     Combine,
-    GridSpec,
     HouseholdKey,
     KeyColumn,
     KeyRules,

@@ -16,7 +16,6 @@ import numpy as np
 import pytest
 
 from sdcensus.cli.shared.run import run as run_command
-from sdcensus.model.published.table_format import FORMAT_NAMES
 from sdcensus.model.schema.schema import CensusInfo, Schema
 from sdcensus.model.schema.variable import Code, Entity, EntitySpec, Role, Variable
 from sdcensus.model.text import Text
@@ -24,6 +23,7 @@ from sdcensus.store.owner_only import is_owner_only
 from sdcensus.store.secrets import write_secret
 from sdcensus.testing.close_small import install_close_small
 from sdcensus.testing.stores import Units, write_store
+from tests.formats.write.delivered_made import FOR_ANY_TABLE
 from tests.leaks.test_publication import SECRET, contents, numbers_in
 
 #: Records of each sex in each of three areas: four cells are below the minimum.
@@ -46,7 +46,7 @@ rows = ["married"]
 method = "cell-key"
 [output]
 folder = "published"
-formats = {json.dumps(list(FORMAT_NAMES))}
+formats = {json.dumps(FOR_ANY_TABLE)}
 """
 
 

@@ -28,7 +28,6 @@ from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.method import Method
 from sdcensus.methods.perturbation.schemes import strength
 from sdcensus.model.cube.cube import Cube, Origin, finish
-from sdcensus.model.published.table_format import FORMAT_NAMES
 from sdcensus.model.schema.schema import CensusInfo, KeySpace, Schema
 from sdcensus.model.schema.variable import Code, Entity, EntitySpec, Role, Variable
 from sdcensus.model.secret import Secret
@@ -37,6 +36,7 @@ from sdcensus.model.text import Text
 from sdcensus.store.owner_only import is_owner_only
 from sdcensus.store.secrets import write_secret
 from sdcensus.testing.stores import Units, write_store
+from tests.formats.write.delivered_made import FOR_ANY_TABLE
 
 SECRET = Secret(bytes(range(7, 39)))
 STRENGTH = "no-ones-and-twos"
@@ -63,7 +63,7 @@ strength = "{STRENGTH}"
 name = {{ en = "Office", es = "Oficina" }}
 [output]
 folder = "published"
-formats = {json.dumps(list(FORMAT_NAMES))}
+formats = {json.dumps(FOR_ANY_TABLE)}
 languages = ["en", "es"]
 evaluation = true
 """

@@ -218,9 +218,8 @@ def test_repr_and_provenance_show_no_parameter(method: Method) -> None:
 def test_every_method_that_is_offered_is_tested_here() -> None:
     steps = {"Additivity", "BuildingBlocks", "Pipeline", "WithholdSparse"}
     steps |= {"Coarsening"}  # its tables have codes of their own: tested in its room
-    # Methods for sums have tables of their own: tested in their room.
-    steps |= {
-        name for name in methods.__all__ if getattr(getattr(methods, name), "for_sums", False)
-    }
+    # Methods for sums and for samples have tables of their own: tested in their rooms.
+    for own in ("for_sums", "for_samples"):
+        steps |= {name for name in methods.__all__ if getattr(getattr(methods, name), own, False)}
     tested = {type(method).__name__ for method in METHODS.values()}
     assert tested | steps == set(methods.__all__)

@@ -27,6 +27,7 @@ from sdcensus.methods.per_unit import PerUnitDeviations
 from sdcensus.methods.perturbation.schemes import scheme, strength
 from sdcensus.methods.pipeline import Pipeline
 from sdcensus.methods.rounding import ConventionalRounding, RandomRounding
+from sdcensus.methods.samples.sample_rounding import SampleRounding
 from sdcensus.methods.semi_controlled import SemiControlledRounding
 from sdcensus.methods.small_cells import SmallCellAdjustment
 from sdcensus.methods.small_counts.small_count_rounding import SmallCountRounding
@@ -87,6 +88,8 @@ def cases() -> dict[str, Claims]:
         "light-touch, CP3": LightTouch(scheme("CP3"), secret=SECRET),
         "threshold-and-rounding": ThresholdRounding(),
         "threshold-and-rounding, zeros shown": ThresholdRounding(zeros="show"),
+        "sample-rounding": SampleRounding(),
+        "sample-rounding, zeros withheld": SampleRounding(zeros="withhold"),
         "small-count-rounding": SmallCountRounding(3, secret=SECRET),
         "tabular-adjustment": ControlledTabularAdjustment(secret=SECRET),
         "tabular-adjustment, best senses": ControlledTabularAdjustment(

@@ -32,6 +32,10 @@ ELSEWHERE = {
         for method in ("microaggregation", "rank-swap")
         for parameter in ("variables", "leave_zeros")
     },
+    **{
+        ("multilevel-grid", parameter): "tests/microdata/test_multilevel_grid.py"
+        for parameter in ("variable", "at_least", "units", "rule", "level")
+    },
     ("safe", "seconds"): "tests/microdata/safe/test_searching.py",
     ("pram", "matrix"): "tests/microdata/pram/test_pram.py",
     ("pram", "publish_matrix"): "tests/session/derive/test_public_papers.py",

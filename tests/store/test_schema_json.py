@@ -14,20 +14,19 @@ from hypothesis import given, strategies as st
 
 from sdcensus.errors import StoreError
 from sdcensus.model.schema.code_lists import (
-    grid_codes,
     interval_level,
     nested_hierarchies,
     range_codes,
     stated_code,
     tree_levels,
 )
+from sdcensus.model.schema.grids import GridSpec, grid_codes
 from sdcensus.model.schema.relation import Relation
 from sdcensus.model.schema.schema import (
     CensusFile,
     CensusInfo,
     Combine,
     DeclaredUniverse,
-    GridSpec,
     HouseholdKey,
     Impossible,
     KeyColumn,

@@ -31,6 +31,7 @@ class Population:
         variables: How many variables it has.
         most_variables, most_cells: How large a table may be; ``None`` for no limit.
         universes: The names of records in common use, which conditions (``where``) may name.
+        measures: What can be asked of amounts (``measure``), such as ``mean(income)``.
     """
 
     id: str
@@ -39,6 +40,7 @@ class Population:
     most_variables: int | None = None
     most_cells: int | None = None
     universes: tuple[str, ...] = ()
+    measures: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +96,11 @@ def populations_of(document: Any) -> tuple[Population, ...]:
                 _limit(population, "variables"),
                 _limit(population, "cells"),
                 tuple(str(each["name"]) for each in population.get("universes") or ()),
+                tuple(
+                    str(each["id"])
+                    for amount in population.get("amounts") or ()
+                    for each in amount["measures"]
+                ),
             )
             for population in document["datasets"]
         )

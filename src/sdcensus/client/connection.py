@@ -167,6 +167,7 @@ class Connection:
         self,
         *by: str,
         of: str = "persons",
+        measure: str | None = None,
         where: str | None = None,
         codes: Codes | None = None,
         groups: Groups | None = None,
@@ -179,6 +180,7 @@ class Connection:
         Args:
             by: Axes, such as ``"ed@parish"``, ``"sex"``.
             of: What is counted.
+            measure: What is said of an amount, such as ``"mean(income)"``; without it, counts.
             where: A condition, such as ``"age >= 15"``.
             codes: For some axes, by variable, the codes to show.
             groups: For some axes, by variable, groups of codes by their names; each is a sum of
@@ -192,7 +194,9 @@ class Connection:
             QuestionError, UnknownName: The question makes no sense, or has a name that is none.
             ServiceError: The server cannot be reached, is busy, or the quota is used up.
         """
-        question = make_question(by, of=of, where=where, codes=codes, groups=groups)
+        question = make_question(
+            by, of=of, measure=measure, where=where, codes=codes, groups=groups
+        )
         return self.ask(question, language=language, wait=wait, progress=progress)
 
     def ask(
@@ -220,13 +224,16 @@ class Connection:
         self,
         *by: str,
         of: str = "persons",
+        measure: str | None = None,
         where: str | None = None,
         codes: Codes | None = None,
         groups: Groups | None = None,
         language: str | None = None,
     ) -> CheckedQuestion:
         """How large a table is and whether it is allowed, as far as code lists tell."""
-        question = make_question(by, of=of, where=where, codes=codes, groups=groups)
+        question = make_question(
+            by, of=of, measure=measure, where=where, codes=codes, groups=groups
+        )
         received = self._post("/tables/check", question.to_json(), language)
         with understood():
             return CheckedQuestion(
@@ -246,6 +253,7 @@ class Connection:
         to: str | os.PathLike[str],
         format: str | None = None,
         of: str = "persons",
+        measure: str | None = None,
         where: str | None = None,
         codes: Codes | None = None,
         groups: Groups | None = None,
@@ -261,14 +269,16 @@ class Connection:
             to: The file, or a folder in which the file gets the name that the server gives it.
             format: One that the server has, such as ``xlsx`` or ``csv``; else the ending of the
                 file tells it.
-            of, where, codes, groups: As for ``table``.
+            of, measure, where, codes, groups: As for ``table``.
             language: The language of labels and notes.
             replace: Put the file in the place of an older one.
             wait, progress: As for ``table``.
         """
         target = Path(to)
         chosen = format_of(format, target, self._formats())
-        question = make_question(by, of=of, where=where, codes=codes, groups=groups)
+        question = make_question(
+            by, of=of, measure=measure, where=where, codes=codes, groups=groups
+        )
         words = [*self._words(language), ("format", chosen.name)]
         accept = f"{chosen.media_type}, {JSON};q=0.1"
         with self._opened(question, words, accept) as response:
@@ -389,12 +399,15 @@ def make_question(
     by: Sequence[str],
     *,
     of: str,
+    measure: str | None,
     where: str | None,
     codes: Codes | None,
     groups: Groups | None,
 ) -> Question:
     """A question from what a program says; mistakes of form are found before it is sent."""
     document: dict[str, Any] = {"of": of, "by": list(by), "where": where or ""}
+    if measure is not None:
+        document["measure"] = measure
     if codes:
         document["codes"] = {name: [str(value) for value in code] for name, code in codes.items()}
     if groups:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from sdcensus.engine.owned import with_contributions
 from sdcensus.engine.records import (
     HOUSEHOLD_COLUMN,
     KEY_COLUMN,
+    OWNER_COLUMN,
     QuerySource,
     Register,
     added_up,
     register_universe,
 )
-from sdcensus.engine.requests import Needs, Tabulate
+from sdcensus.engine.requests import SUM_TOO_LARGE, Needs, Tabulate
 from sdcensus.engine.sql import (
     CELL,
     FIRST,
@@ -28,8 +31,10 @@ from sdcensus.engine.sql import (
     Finest,
     Mapped,
 )
-from sdcensus.engine.sql_contributions import TOTAL, SummedAmounts
-from sdcensus.errors import StoreError
+from sdcensus.engine.sql_contributions import CONTRIBUTION, TOTAL, SummedAmounts
+from sdcensus.engine.sql_replicates import ReplicateSums, column_of
+from sdcensus.errors import EngineError, StoreError
+from sdcensus.model.cube.contributions import ABSOLUTE
 from sdcensus.model.cube.cube import (
     COUNT,
     FIRST_HOUSEHOLD,
@@ -40,6 +45,7 @@ from sdcensus.model.cube.cube import (
     Origin,
 )
 from sdcensus.model.cube.layout import mixed_radix
+from sdcensus.model.cube.replicates import replicate_names
 from sdcensus.model.cube.sparse_cube import AnyCube, assemble
 from sdcensus.store.parquet_census import ParquetCensus
 
@@ -82,6 +88,7 @@ def finest_plan(
         sums=tuple(source.values[variable.name] for variable in added_up(needs)),
         household=HOUSEHOLD_COLUMN if request.households else None,
         amounts=summed_amounts(source, request, needs),
+        replicates=_replicate_sums(source, request, needs),
     )
 
 
@@ -97,7 +104,19 @@ def summed_amounts(source: QuerySource, request: Tabulate, needs: Needs) -> Summ
         weight_unit=1 if weight is None else 10**weight.decimals,
         waiver=None if needs.waiver is None else source.leaves[needs.waiver[0].name],
         waiving=() if needs.waiver is None else needs.waiver[1],
+        owner=OWNER_COLUMN if needs.owner else None,
         needs=request.contributions,
+    )
+
+
+def _replicate_sums(source: QuerySource, request: Tabulate, needs: Needs) -> ReplicateSums | None:
+    """What is added up by groups of households, over the columns of the records."""
+    if not request.replicates or needs.weight is None:
+        return None
+    return ReplicateSums(
+        value=source.values[needs.weight.name] if needs.amount is None else CONTRIBUTION,
+        key=KEY_COLUMN,
+        household=HOUSEHOLD_COLUMN if needs.households else None,
     )
 
 
@@ -125,8 +144,10 @@ def parquet_source(
         f"coalesce({name(census.values(of, variable))}, 0) AS {name(values[variable.name])}"
         for variable in needs.values
     ]
-    if request.households:
+    if needs.households:
         wanted.append(f"{name(census.household(of))} AS {name(HOUSEHOLD_COLUMN)}")
+    if needs.owner and needs.amount is not None:
+        wanted.append(f"{name(census.owner(of, needs.amount))} AS {name(OWNER_COLUMN)}")
     return QuerySource(
         relation=f"(SELECT {', '.join(wanted)} FROM {relation})", leaves=leaves, values=values
     )
@@ -174,6 +195,24 @@ def cube_of(
     if amounts is not None and needs.amount is not None:
         sums[f"{SUM_OF}{needs.amount.name}"] = column(TOTAL, np.int64)
         sums |= amounts.answered(lambda name: column(name, np.int64))
-    return assemble(
-        request.spec, origin, column(CELL, np.uint64), sums, largest_dense=largest_dense
-    )
+    if plan.replicates is not None:
+        sums |= {name: column(column_of(name), np.int64) for name in replicate_names()}
+    check_sums(sums)
+    numbers = column(CELL, np.uint64)
+    cube = assemble(request.spec, origin, numbers, sums, largest_dense=largest_dense)
+    if amounts is None or amounts.owner is None or amounts.needs is None:
+        return cube
+    entries = amounts.owned(numbers, lambda name: np.asarray(rows.column(name).to_numpy()))
+    return with_contributions(cube, entries, amounts.needs)
+
+
+def check_sums(sums: Mapping[str, Integers]) -> None:
+    """Refuse sums of cells that would leave 64 bits where cells are added up to margins.
+
+    Raises:
+        EngineError: They would, or might.
+    """
+    for name, array in sums.items():
+        added = name in (WEIGHT, ABSOLUTE) or name.startswith(SUM_OF)
+        if added and float(np.abs(array.astype(np.float64)).sum()) >= 2.0**62:
+            raise EngineError(SUM_TOO_LARGE)

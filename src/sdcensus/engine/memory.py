@@ -10,13 +10,15 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from sdcensus.engine.memory_amounts import PACKED_CONTRIBUTORS, Amounts
+from sdcensus.engine.memory_replicates import FurtherSums
+from sdcensus.engine.owned import refuse_sparse_margins, with_contributions
 from sdcensus.engine.requests import SUM_TOO_LARGE, Can, Needs, Tabulate, check_ability, needs_of
 from sdcensus.errors import EngineError
 from sdcensus.kernels.cells.ranked import merge_lists
@@ -116,10 +118,38 @@ class MemoryEngine:
         amounts = Amounts.build(self._store, request, needs, packed=packed)
         if amounts is not None:
             self._check_contributions(spec.of, amounts)
+        if amounts is None or amounts.owner is None or amounts.needs is None:
+            sums = FurtherSums.build(self._store, request, needs, amounts)
+            return self._counted(spec, sources, sums, sparse=sparse)
         if sparse:
-            return self._sparse(spec, sources, amounts)
+            refuse_sparse_margins(spec)
+        # What belongs together is known only when all records were seen.
+        without = FurtherSums.build(self._store, request, needs, replace(amounts, needs=None))
+        cube = self._counted(spec, sources, without, sparse=sparse)
+        work, outside = self._numbered(spec), spec.base_cells
+        blocks = work.blocks((0, self._store.rows(spec.of)), np.uint64, outside)
+        return with_contributions(cube, amounts.owned(blocks, outside), amounts.needs)
+
+    def _counted(
+        self,
+        spec: TableSpec,
+        sources: Mapping[str, Column | None],
+        sums: FurtherSums,
+        *,
+        sparse: bool,
+    ) -> AnyCube:
+        if sparse:
+            return self._sparse(spec, sources, sums)
         with ThreadPoolExecutor(self._threads) as threads:
-            return self._dense(spec, sources, amounts, threads)
+            return self._dense(spec, sources, sums, threads)
+
+    def _numbered(self, spec: TableSpec) -> _Work:
+        """Cells by their numbers over the base groups of the axes."""
+        offsets = [
+            axis.base.astype(np.uint64) * np.uint64(weight)
+            for axis, weight in zip(spec.axes, mixed_radix(spec.base_shape), strict=True)
+        ]
+        return _Work(self._store, spec, offsets)
 
     def _sources(self, request: Tabulate, needs: Needs) -> dict[str, Column | None]:
         """The column behind each accumulator; the count needs none."""
@@ -172,7 +202,7 @@ class MemoryEngine:
         self,
         spec: TableSpec,
         sources: Mapping[str, Column | None],
-        amounts: Amounts | None,
+        sums: FurtherSums,
         threads: Executor,
     ) -> Cube:
         space = self._store.origin.key_space
@@ -184,14 +214,14 @@ class MemoryEngine:
             self._store, spec, [layout.offsets(at, np.uint32) for at in range(len(spec.axes))]
         )
         pieces, shared = self._pieces(spec, geography)
-        grids = [_empty_grid(sources, amounts, layout.size, space)]
+        grids = [_empty_grid(sources, sums, layout.size, space)]
         if not shared:
-            grids += [_empty_grid(sources, amounts, layout.size, space) for _ in pieces[1:]]
+            grids += [_empty_grid(sources, sums, layout.size, space) for _ in pieces[1:]]
         else:
             grids *= len(pieces)
 
         def fill(piece: tuple[int, int], grid: dict[str, Integers]) -> None:
-            work.scatter(piece, grid, sources, amounts, space, outside=layout.size)
+            work.scatter(piece, grid, sources, sums, space, outside=layout.size)
 
         list(threads.map(fill, pieces, grids))
         first = grids[0]
@@ -247,16 +277,11 @@ class MemoryEngine:
         return list(itertools.pairwise(cuts))
 
     def _sparse(
-        self, spec: TableSpec, sources: Mapping[str, Column | None], amounts: Amounts | None
+        self, spec: TableSpec, sources: Mapping[str, Column | None], sums: FurtherSums
     ) -> SparseCube:
         """Sort the cells of a few million rows at a time, then combine what they have in common."""
         space = self._store.origin.key_space
-        weights = mixed_radix(spec.base_shape)
-        offsets = [
-            axis.base.astype(np.uint64) * np.uint64(weight)
-            for axis, weight in zip(spec.axes, weights, strict=True)
-        ]
-        work = _Work(self._store, spec, offsets)
+        work = self._numbered(spec)
         outside = spec.base_cells
         parts: list[tuple[npt.NDArray[np.uint64], dict[str, Integers]]] = []
         rows = self._store.rows(spec.of)
@@ -266,14 +291,14 @@ class MemoryEngine:
             for block, part in work.blocks((start, stop), np.uint64, outside):
                 cells[block.start - start : block.stop - start] = part
             rows_of_part = slice(start, stop)
-            parts.append(_sorted_part(cells, rows_of_part, sources, amounts, space, outside))
+            parts.append(_sorted_part(cells, rows_of_part, sources, sums, space, outside))
         if not parts:
             nothing = np.zeros(0, dtype=np.uint64)
-            parts.append(_sorted_part(nothing, slice(0, 0), sources, amounts, space, outside))
+            parts.append(_sorted_part(nothing, slice(0, 0), sources, sums, space, outside))
         numbers = np.concatenate([part for part, _ in parts])
-        sums = {name: np.concatenate([values[name] for _, values in parts]) for name in parts[0][1]}
+        held = {name: np.concatenate([values[name] for _, values in parts]) for name in parts[0][1]}
         result = assemble(
-            spec, self._store.origin, numbers, sums, largest_dense=self._largest_dense
+            spec, self._store.origin, numbers, held, largest_dense=self._largest_dense
         )
         assert isinstance(result, SparseCube)
         return result
@@ -318,15 +343,14 @@ class _Work:
         piece: tuple[int, int],
         grid: Mapping[str, Integers],
         sources: Mapping[str, Column | None],
-        amounts: Amounts | None,
+        sums: FurtherSums,
         space: KeySpace,
         *,
         outside: int,
     ) -> None:
         """Add a range of rows to every accumulator of a grid."""
         for rows, cells in self.blocks(piece, np.uint32, outside):
-            if amounts is not None:
-                amounts.scatter(rows, cells, grid, space)
+            sums.scatter(rows, cells, grid, space)
             for name, source in sources.items():
                 if source is None:
                     count(cells, grid[name])
@@ -354,14 +378,14 @@ def _combine(name: str, space: KeySpace) -> Combine:
 
 
 def _empty_grid(
-    sources: Mapping[str, Column | None], amounts: Amounts | None, size: int, space: KeySpace
+    sources: Mapping[str, Column | None], sums: FurtherSums, size: int, space: KeySpace
 ) -> dict[str, Integers]:
     """Accumulators of every cell, with one more for the rows outside the universe."""
     grid: dict[str, Integers] = {}
-    for name in (*sources, *(() if amounts is None else amounts.names())):
+    for name in (*sources, *sums.names()):
         dtype = np.uint64 if name in _PACKED_PARTS else sum_type(name)
         empty = identity(_combine(name, space), dtype)
-        shape = (size + 1, *(() if amounts is None else amounts.width(name)))
+        shape = (size + 1, *sums.width(name))
         grid[name] = np.full(shape, empty, dtype=dtype) if empty else np.zeros(shape, dtype)
     return grid
 
@@ -395,7 +419,7 @@ def _sorted_part(
     cells: npt.NDArray[np.uint64],
     rows: slice,
     sources: Mapping[str, Column | None],
-    amounts: Amounts | None,
+    sums: FurtherSums,
     space: KeySpace,
     outside: int,
 ) -> tuple[npt.NDArray[np.uint64], dict[str, Integers]]:
@@ -410,9 +434,9 @@ def _sorted_part(
         combine = _combine(name, space)
         wide = source[rows].astype(sum_type(name), copy=False)
         values[name] = runs.combine(wide, combine, empty=identity(combine, wide.dtype))[inside]
-    for name, column in ({} if amounts is None else amounts.columns(rows)).items():
+    for name, column in sums.columns(rows).items():
         combine = _combine(name, space)
-        (width,) = (() if amounts is None else amounts.width(name)) or (None,)
+        (width,) = sums.width(name) or (None,)
         values[name] = runs.combine(
             column,
             combine,

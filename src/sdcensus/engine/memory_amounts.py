@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from sdcensus.engine.owned import OwnedEntries
 from sdcensus.engine.requests import Needs, Tabulate
 from sdcensus.kernels.cells.ranked import largest_amounts, largest_entries
 from sdcensus.kernels.cells.tabulate import SCATTER, Combine, add, count_and_key, scale
@@ -50,6 +51,7 @@ class Amounts:
         weight_unit: What a weight of 1 is.
         waiver: The leaves that may say that a contributor agreed to be shown.
         waiving: For each leaf whether it says so.
+        owner: To whom amounts belong, where contributions of one owner are one.
         needs: What is kept of contributions.
         packed: Whether contributors and keys are counted in one integer.
     """
@@ -61,6 +63,7 @@ class Amounts:
     weight_unit: int = 1
     waiver: Column | None = None
     waiving: npt.NDArray[np.bool_] | None = None
+    owner: Column | None = None
     needs: ContributionNeeds | None = None
     packed: bool = False
 
@@ -85,6 +88,7 @@ class Amounts:
             10**needs.weight.decimals if weighted and needs.weight is not None else 1,
             waiver,
             waiving,
+            store.owners(of, needs.amount) if needs.owner else None,
             request.contributions,
             packed,
         )
@@ -158,6 +162,42 @@ class Amounts:
                     combine = Combine.XOR
                 column = self._column(name, self.key[rows][present], amounts)
                 SCATTER[combine](cells, column, grid[name])
+
+    def owned(self, blocks: Iterable[tuple[slice, Integers]], outside: int) -> OwnedEntries:
+        """What owners contribute to cells, record by record.
+
+        Args:
+            blocks: Blocks of records, with the cell of each.
+            outside: The cell of those that do not count.
+        """
+        fields = ["cell", "owner", "contribution", "key"]
+        fields += ["amount", "weight"] if self.weight is not None else []
+        fields += ["waived"] if self.waiver is not None else []
+        parts: dict[str, list[Integers]] = {field: [] for field in fields}
+        for rows, cells in blocks:
+            contribution = self.contribution(rows)
+            chosen = (contribution != 0) & (cells != outside)
+            columns: dict[str, Integers] = {
+                "cell": cells,
+                "contribution": contribution,
+                "key": self.key[rows].astype(np.uint64),
+                "amount": self.amount[rows],
+            }
+            if self.owner is not None:
+                columns["owner"] = self.owner[rows].astype(np.int64)
+            if self.weight is not None:
+                columns["weight"] = self.weight[rows]
+            if self.waiver is not None:
+                columns["waived"] = self.entry(LARGEST, WAIVED, rows, contribution)
+            for field in fields:
+                parts[field].append(columns[field][chosen])
+        types = {"cell": np.uint64, "key": np.uint64}
+        return OwnedEntries(
+            **{
+                field: np.concatenate([np.zeros(0, types.get(field, np.int64)), *pieces])
+                for field, pieces in parts.items()
+            }
+        )
 
     def columns(self, rows: slice) -> dict[str, Integers]:
         """What records add to each accumulator, by its name; those that contribute nothing too."""

@@ -6,6 +6,7 @@ Every check first counts, which is cheap; only where something is wrong are the 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -15,8 +16,9 @@ from sdcensus.engine.raw_files import RawFile
 from sdcensus.engine.raw_frames import FrameReference, Frames, WantedColumns
 from sdcensus.engine.raw_query import FileQuery, IdPart, column_of
 from sdcensus.model.schema.file_problems import Problem, ProblemKind
+from sdcensus.model.schema.remedies import owner_adviser
 from sdcensus.model.schema.schema import KeyColumn, Schema
-from sdcensus.model.schema.variable import Entity, Variable
+from sdcensus.model.schema.variable import EmptyOwner, Entity, Variable
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -120,6 +122,19 @@ class Checks:
         query = frames.query(entity)
         wrong = f"{query.key(existing.column, existing.digits)} IS NULL"
         return self._wrong(frames, query, wrong, ProblemKind.BAD_KEY, existing.column)
+
+    def owners(self, entity: Entity, variable: Variable) -> list[Problem]:
+        """Amounts that belong to nobody, where the schema does not say what that means."""
+        source = variable.source
+        if source is None or source.owner_empty is not EmptyOwner.PROBLEM:
+            return []
+        frames = self._frames()
+        query = frames.query(entity)
+        part = frames.owner_part(entity, variable)
+        empty = f"{query.part(part)} IS NULL"
+        found = self._wrong(frames, query, empty, ProblemKind.EMPTY_OWNER, part.column)
+        advice = owner_adviser(variable)((), True)
+        return [replace(problem, advice=advice) for problem in found]
 
     def agreement(self, entity: Entity, about: Variable | Entity) -> list[Problem]:
         """Rows that do not say the same of a unit without a file as its first row.

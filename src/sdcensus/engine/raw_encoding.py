@@ -26,7 +26,7 @@ from sdcensus.model.schema.encoding import (
     weight_trouble,
 )
 from sdcensus.model.schema.file_problems import ProblemKind, problem_of
-from sdcensus.model.schema.schema import GridSpec
+from sdcensus.model.schema.grids import GridSpec
 from sdcensus.model.schema.variable import Role, Variable
 
 if TYPE_CHECKING:
@@ -122,8 +122,8 @@ def encode_coordinate(
 
     Cells start at multiples of their size; a coordinate without a cell has none.
     """
-    low, high = (grid.extent[0], grid.extent[2]) if across else (grid.extent[1], grid.extent[3])
-    first, last = low // grid.cell, -(-high // grid.cell) - 1
+    first = grid.first_column if across else grid.first_row
+    last = first + (grid.across if across else grid.up) - 1
     cells: list[int | None] = []
     kinds: list[ProblemKind | None] = []
     for raw in values.to_pylist():

@@ -22,6 +22,7 @@ from sdcensus.engine.raw_query import (
 from sdcensus.engine.sql import DUCKDB, Mapped, from_records
 from sdcensus.errors import SpecError
 from sdcensus.kernels.cells.tabulate import NO_ROW
+from sdcensus.model.schema.id_forms import OWNER_FORM
 from sdcensus.model.schema.schema import HouseholdKey, KeyScope, Schema
 from sdcensus.model.schema.variable import Entity, EntitySpec, Role, Variable
 
@@ -38,6 +39,7 @@ class WantedColumns:
         borrowed: Variables of parents without a file, read from the units' own rows.
         links: Parents whose ids are needed.
         key: Whether record keys are needed.
+        owner: A variable to whose owners amounts belong.
         row: Whether units are to be numbered.
     """
 
@@ -46,6 +48,7 @@ class WantedColumns:
     borrowed: dict[str, Variable] = field(default_factory=dict)
     links: dict[Entity, None] = field(default_factory=dict)
     key: bool = False
+    owner: Variable | None = None
     row: bool = False
 
 
@@ -137,6 +140,14 @@ class Frames:
             for at, column in enumerate(columns)
         ]
 
+    def owner_part(self, entity: Entity, variable: Variable) -> IdPart:
+        """The column that says to whom amounts belong, as the id that it is."""
+        source = variable.source
+        if source is None or source.owner is None:
+            raise SpecError(f"The schema does not say where the owners of {variable.name!r} are.")
+        (part,) = self._parts(entity, entity, [source.owner])
+        return IdPart(part.column, part.width, OWNER_FORM.width(0), OWNER_FORM.any_case)
+
     def frame(self, entity: Entity, wanted: WantedColumns) -> str:
         """A query with a row for each unit of a kind."""
         query = self.query(entity)
@@ -160,6 +171,8 @@ class Frames:
                     f"CASE WHEN {there} THEN {query.value(variable)} END"
                 )
             selected[link_name(variable.entity)] = self.link_of(query, entity, variable.entity)
+        if wanted.owner is not None:
+            selected["owner"] = query.part(self.owner_part(entity, wanted.owner))
         existing = None if derived else schema.keys.column_of(entity)
         if wanted.key and existing is not None:
             selected["key"] = query.key(existing.column, existing.digits)
@@ -204,6 +217,7 @@ class Frames:
         values: Sequence[Variable] = (),
         key: bool = False,
         household: bool = False,
+        owner: Variable | None = None,
         home: Entity | None = None,
     ) -> str:
         """A query with a row for each unit: what it is, what it inherits, its key.
@@ -214,6 +228,8 @@ class Frames:
             values: Variables whose amounts are needed; 0 where there is none.
             key: Whether record keys are needed (``key``).
             household: Whether the number of the household is needed (``household``).
+            owner: A variable whose owners are needed (``owner``); a unit that names none is its
+                own.
             home: A parent whose id is needed (``home``).
         """
         tree = _Tree(self, of)
@@ -226,6 +242,9 @@ class Frames:
             path = self._path(of, Entity.HOUSEHOLD)
             tree.node(path).row = True
             shown.append(f"coalesce({tree.alias(path)}.row, {int(NO_ROW):d}) AS household")
+        if owner is not None:
+            tree.nodes[()].owner = owner
+            shown.append("coalesce(e0.owner, chr(124) || e0.id) AS owner")
         if home is not None:
             tree.nodes[()].links.setdefault(home)
             shown.append(f"e0.{link_name(home)} AS home")

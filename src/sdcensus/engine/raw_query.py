@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from sdcensus.engine.raw_files import Parameters, RawFile, RawFileKind
 from sdcensus.engine.sql import DUCKDB
 from sdcensus.errors import InputError, SpecError
+from sdcensus.model.schema.grids import GridSpec
 from sdcensus.model.schema.id_forms import EMPTY_FRACTION, LARGEST_FLOAT_ID, WHOLE_NUMBER
-from sdcensus.model.schema.schema import GridSpec, Schema
+from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity, Variable
 
 #: What Python and Arrow strip from the ends of a text; none of it lies above the first plane.
@@ -84,8 +85,7 @@ class FileQuery:
     def _grid_leaf(self, grid: GridSpec, variable: Variable) -> str:
         x = self._join(map_name(variable.name, self._schema), grid.x)
         y = self._join(map_name(variable.name, self._schema, second=True), grid.y)
-        across = -(-grid.extent[2] // grid.cell) - grid.extent[0] // grid.cell
-        return f"coalesce({y}.leaf * {across:d} + {x}.leaf, {len(variable.codes) - 1:d})"
+        return f"coalesce({y}.leaf * {grid.across:d} + {x}.leaf, {len(variable.codes) - 1:d})"
 
     def _join(self, relation: str, column: str) -> str:
         self._joins[relation] = (

@@ -23,14 +23,15 @@ from sdcensus.engine.raw_query import (
 )
 from sdcensus.engine.records import QuerySource, register_universe, registering
 from sdcensus.engine.requests import Needs, Tabulate
-from sdcensus.errors import EngineError, SdcensusError, SecretError, SpecError
+from sdcensus.errors import EngineError, InputError, SdcensusError, SecretError, SpecError
 from sdcensus.kernels.keys.decimal_keys import keys_from_decimals
 from sdcensus.kernels.keys.record_keys import record_digests, record_keys
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.cube import Origin
 from sdcensus.model.schema.file_problems import OnProblem, Problem, refuse_if
+from sdcensus.model.schema.grids import GridSpec
 from sdcensus.model.schema.implications import declared_rules
-from sdcensus.model.schema.schema import GridSpec, Schema
+from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity, Variable
 from sdcensus.model.secret import Secret
 from sdcensus.model.spec.declared_universes import with_missing_codes
@@ -100,18 +101,25 @@ class FileRecords(Confidential):
         self, connection: DuckDBPyConnection, request: Tabulate, needs: Needs
     ) -> QuerySource:
         """Check and encode what the request needs; the query over it."""
+        if request.replicates:
+            raise EngineError(
+                "Sampling errors go by the numbers that households have in a store. Load the files"
+                " first: sdcensus load SCHEMA --out STORE"
+            )
         self.check_unchanged()
         schema, of = self._schema, request.spec.of
         reference = self._reference(connection, of)
         also = () if reference is None else reference.variables
         named = {variable.name: variable for variable in (*needs.codes, *needs.values, *also)}
         variables = tuple(named.values())
+        refuse_scaled(variables)
         self._check_secret(of, reference)
         self._register_functions(connection)
         self._encode(connection, variables)
         kinds = self._kinds(request, variables, reference)
         self._check_identity(kinds)
-        differing = self._check(connection, of, kinds, variables, reference)
+        owner = needs.amount if needs.owner else None
+        differing = self._check(connection, of, kinds, variables, reference, owner)
         frames = Frames(schema, self._files, differing=differing, reference=reference)
         query = frames.records(
             of,
@@ -119,6 +127,7 @@ class FileRecords(Confidential):
             values=needs.values,
             key=True,
             household=request.households,
+            owner=owner,
         )
         return QuerySource(
             relation=f"({query})",
@@ -176,6 +185,7 @@ class FileRecords(Confidential):
         columns: dict[Entity, dict[str, None]] = {}
         for variable in variables:
             entity = self._home_of(variable)
+            _check_grid(grids.get(variable.name))
             if map_name(variable.name, self._schema) not in self._encodings:
                 grid = grids.get(variable.name)
                 read = [grid.x, grid.y] if grid else [column_of(variable)]
@@ -242,6 +252,7 @@ class FileRecords(Confidential):
         kinds: list[Entity],
         variables: Sequence[Variable],
         reference: FrameReference | None,
+        owner: Variable | None,
     ) -> set[Entity]:
         """Refuse files that do not fit; the kinds whose rows do not agree about their units."""
         schema = self._schema
@@ -284,6 +295,8 @@ class FileRecords(Confidential):
             existing = schema.keys.column_of(kind)
             if existing is not None and (kind is of or reference is not None):
                 once(("key", kind), partial(checks.keys, kind, existing))
+        if owner is not None:
+            once(("owner", owner.name), partial(checks.owners, of, owner))
         if reference is not None:
             text = schema.keys.reference_person
             once(("reference",), partial(checks.reference_persons, reference, text))
@@ -316,6 +329,17 @@ class FileRecords(Confidential):
             type=PythonUDFType.ARROW,
             null_handling=FunctionNullHandling.SPECIAL,
         )
+
+
+def refuse_scaled(variables: Sequence[Variable]) -> None:
+    """Refuse amounts of files with different units: values are looked up, whatever their file."""
+    for variable in variables:
+        scales = () if variable.source is None else variable.source.scales
+        if any(scale != 1 for _, scale in scales):
+            raise InputError(
+                f"{variable.name!r} is in other units in some files, which cannot be read without"
+                " loading. Load the census: sdcensus load SCHEMA --out STORE"
+            )
 
 
 def _key_maker(
@@ -357,3 +381,18 @@ def _decimal_key(text: Any, digits: int) -> int | None:
         return int(keys_from_decimals(np.array([text]), digits)[0])
     except SdcensusError:
         return None
+
+
+def _check_grid(grid: GridSpec | None) -> None:
+    """Refuse grids that need all points of a file at once."""
+    if grid is not None and grid.coordinates_epsg is not None:
+        raise SpecError(
+            f"The coordinates of {grid.variable!r} are transformed once, when they are loaded, so"
+            " that every table has the same squares. Load the census: sdcensus load SCHEMA --out"
+            " STORE"
+        )
+    if grid is not None and grid.inhabited:
+        raise SpecError(
+            f"Which squares of {grid.variable!r} are inhabited is found when the census is loaded:"
+            " sdcensus load SCHEMA --out STORE"
+        )

@@ -28,7 +28,7 @@ Register = Callable[[str, Mapping[str, Sequence[int]]], None]
 #: Rows that are handed over at a time.
 _BATCH_ROWS = 1 << 18
 #: Columns of every relation of records.
-KEY_COLUMN, HOUSEHOLD_COLUMN = "key", "household"
+KEY_COLUMN, HOUSEHOLD_COLUMN, OWNER_COLUMN = "key", "household", "owner"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,8 +112,10 @@ class StoreRecords:
             column = store.column(of, variable)
             columns[leaves[variable.name]] = column, column.dtype
         columns[KEY_COLUMN] = Column(store.record_keys(of), (), 0), np.dtype(np.int64)
-        if request.households:
+        if needs.households:
             columns[HOUSEHOLD_COLUMN] = store.household_rows(of), np.dtype(np.int64)
+        if needs.owner and needs.amount is not None:
+            columns[OWNER_COLUMN] = store.owners(of, needs.amount), np.dtype(np.int64)
         values = {variable.name: f"value_{at}" for at, variable in enumerate(needs.values)}
         for variable in needs.values:
             column = store.values(of, variable).without_blanks(NO_VALUE)

@@ -6,14 +6,19 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar, Protocol
 
+import numpy as np
+
 from sdcensus.errors import EngineError, SpecError
 from sdcensus.model.cube.contributions import ContributionNeeds
 from sdcensus.model.cube.cube import Origin
+from sdcensus.model.cube.replicates import check_replicated
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity, Variable
 from sdcensus.model.spec.measures import check_amount
+from sdcensus.model.spec.record_sets import leaves_in
 from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.model.spec.universe import universe_of
 
 #: What every engine says where a sum would leave 64 bits.
 SUM_TOO_LARGE = (
@@ -28,6 +33,7 @@ class Can(StrEnum):
     SUMS = "sums of continuous variables"
     CONTRIBUTIONS = "the largest contributions to a sum"
     HOUSEHOLDS = "cells made of one household"
+    REPLICATES = "sampling errors of whole households"
     LARGER_THAN_MEMORY = "data larger than memory"
 
 
@@ -42,6 +48,8 @@ class Tabulate:
         households: Also find the smallest and largest household behind each cell.
         contributions: What to keep of the contributions to a table of sums; by default all that a
             method may ask for.
+        replicates: Also find what random groups of households add to an estimate, for its
+            sampling error. Records without a household are groups of their own.
     """
 
     spec: TableSpec
@@ -49,6 +57,7 @@ class Tabulate:
     sums: tuple[str, ...] = ()
     households: bool = False
     contributions: ContributionNeeds | None = None
+    replicates: bool = False
 
     def __post_init__(self) -> None:
         if self.spec.amount is not None and self.contributions is None:
@@ -66,6 +75,7 @@ class Tabulate:
             Can.SUMS: bool(self.sums) or self.spec.amount is not None,
             Can.CONTRIBUTIONS: self.contributions is not None,
             Can.HOUSEHOLDS: self.households,
+            Can.REPLICATES: self.replicates,
         }
         return frozenset(can for can, asked in wanted.items() if asked)
 
@@ -106,6 +116,8 @@ class Needs:
         sums: The continuous variables that are summed as they are, in the order of the request.
         amount: The variable that a table of sums adds up.
         waiver: Where contributors agreed to be shown: a variable and its leaves that say so.
+        households: Whether the household of each record is needed.
+        owner: Whether amounts belong to owners, and contributions are asked for.
     """
 
     codes: tuple[Variable, ...]
@@ -113,6 +125,8 @@ class Needs:
     sums: tuple[Variable, ...]
     amount: Variable | None = None
     waiver: tuple[Variable, tuple[int, ...]] | None = None
+    households: bool = False
+    owner: bool = False
 
     @property
     def values(self) -> tuple[Variable, ...]:
@@ -172,7 +186,32 @@ def needs_of(request: Tabulate, schema: Schema) -> Needs:
             f"{spec.of.plural.capitalize()} do not lie in households, so no cell of the table is"
             " made of one household."
         )
-    return Needs(tuple(codes.values()), weight, sums, amount)
+    if request.replicates:
+        check_replicated(spec)
+    drawn_together = request.replicates and Entity.HOUSEHOLD in lineage
+    households = request.households or drawn_together
+    if amount is None or request.contributions is None:
+        return Needs(tuple(codes.values()), weight, sums, amount, households=households)
+    waiver = _waiver(amount, schema)
+    if waiver is not None:
+        codes.setdefault(waiver[0].name, waiver[0])
+    return Needs(
+        tuple(codes.values()), weight, sums, amount, waiver, households, owner=amount.owner
+    )
+
+
+def _waiver(amount: Variable, schema: Schema) -> tuple[Variable, tuple[int, ...]] | None:
+    """The variable that says which contributors agreed to be shown, and its leaves that do."""
+    if not amount.waiver:
+        return None
+    universe = universe_of(amount.waiver, schema)
+    if not universe.variables:
+        raise SpecError(
+            f"The waiver of {amount.name!r} is a condition about codes of one variable, some but"
+            " not all of them."
+        )
+    variable = schema.variable(universe.variables[0].name)
+    return variable, tuple(np.flatnonzero(leaves_in(universe, variable)).tolist())
 
 
 def _same_leaves(own: Variable, asked: Variable, of: Entity) -> bool:

@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from sdcensus.engine.sql_contributions import SummedAmounts
+from sdcensus.engine.sql_contributions import OWNER, SummedAmounts
 from sdcensus.engine.sql_dialect import DUCKDB as DUCKDB, SPARK as SPARK, Dialect as Dialect
+from sdcensus.engine.sql_replicates import ReplicateSums
 from sdcensus.model.schema.schema import Combine, KeySpace
 
 #: Columns of the relations that are registered beside the records.
@@ -44,6 +45,7 @@ class Finest:
         sums: Columns to add up.
         household: The column with the number of each record's household.
         amounts: What a table of sums adds up.
+        replicates: What is added up by groups of households.
     """
 
     source: str
@@ -55,6 +57,7 @@ class Finest:
     sums: tuple[str, ...] = ()
     household: str | None = None
     amounts: SummedAmounts | None = None
+    replicates: ReplicateSums | None = None
 
 
 def finest_query(plan: Finest, dialect: Dialect) -> str:
@@ -83,6 +86,9 @@ def finest_query(plan: Finest, dialect: Dialect) -> str:
         inner += plan.amounts.per_record(plan.key, dialect)
         ranks = plan.amounts.ranks(CELL, dialect)
         outer += plan.amounts.combined(lambda key: _combined_key(key, plan, dialect), dialect)
+    if plan.replicates is not None:
+        inner += plan.replicates.per_record(dialect)
+        outer += plan.replicates.combined(dialect)
     cells = (
         f"(SELECT {', '.join(dict.fromkeys(inner))}\n"
         f"{from_records(plan.source, plan.axes, plan.universe, plan.truth, dialect)}"
@@ -90,7 +96,11 @@ def finest_query(plan: Finest, dialect: Dialect) -> str:
     )
     if ranks:
         cells = f"(SELECT *, {', '.join(ranks)}\nFROM {cells}) AS {name('ranked')}"
-    return f"SELECT {', '.join(outer)}\nFROM {cells}\nGROUP BY {name(CELL)}"
+    grouped = [name(CELL)]
+    if plan.amounts is not None and plan.amounts.owner is not None:
+        grouped.append(name(OWNER))
+        outer.append(name(OWNER))
+    return f"SELECT {', '.join(outer)}\nFROM {cells}\nGROUP BY {', '.join(grouped)}"
 
 
 def from_records(

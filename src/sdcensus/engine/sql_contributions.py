@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sdcensus.engine.owned import OwnedEntries
 from sdcensus.engine.sql_dialect import Dialect
 from sdcensus.model.cube.contributions import (
     ABSOLUTE,
@@ -27,10 +28,13 @@ from sdcensus.model.cube.contributions import (
 
 Integers = npt.NDArray[Any]
 #: Columns inside the query: the contribution of a record, its amount, its weight, its key.
-_OWN = {AMOUNT: "contribution", ENTRY_WEIGHT: "own_weight", ENTRY_KEY: "own_key", WAIVED: "waived"}
+CONTRIBUTION = "contribution"
+_OWN = {AMOUNT: CONTRIBUTION, ENTRY_WEIGHT: "own_weight", ENTRY_KEY: "own_key", WAIVED: "waived"}
 _PLAIN = "own_amount"
 #: The sum of the contributions in the answer.
 TOTAL = "contributed"
+#: To whom amounts belong, in the answer.
+OWNER = "belongs_to"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +47,8 @@ class SummedAmounts:
         weight_unit: What a weight of 1 is in it.
         waiver: The column of leaves that say whether a contributor agreed to be shown.
         waiving: Which leaves say so.
+        owner: The column that says to whom amounts belong, where contributions of one owner are
+            one: the answer then has a row for each owner in each cell.
         needs: What is kept of contributions; nothing but their sum without it.
     """
 
@@ -51,6 +57,7 @@ class SummedAmounts:
     weight_unit: int = 1
     waiver: str | None = None
     waiving: tuple[int, ...] = ()
+    owner: str | None = None
     needs: ContributionNeeds | None = None
 
     def entries(self) -> dict[str, tuple[str, ...]]:
@@ -73,6 +80,8 @@ class SummedAmounts:
             weight = dialect.whole(name("r", self.weight))
             contribution = dialect.scaled(amount, weight, self.weight_unit)
         columns = {_OWN[AMOUNT]: contribution}
+        if self.owner is not None:
+            columns[OWNER] = name("r", self.owner)
         if self.needs is not None:
             columns[_OWN[ENTRY_KEY]] = dialect.whole(name("r", key))
             if self.weight is not None:
@@ -86,7 +95,9 @@ class SummedAmounts:
 
     def ranks(self, cell: str, dialect: Dialect) -> list[str]:
         """The rank of each record in its cell, by each list."""
-        ranked = []
+        ranked: list[str] = []
+        if self.owner is not None:
+            return ranked
         for prefix, fields in self.entries().items():
             columns = [self._own(prefix, field, dialect) for field in fields]
             order = [f"abs({columns[0]})", *columns]
@@ -111,7 +122,9 @@ class SummedAmounts:
         name, whole = dialect.name, dialect.whole
         contribution = name(_OWN[AMOUNT])
         columns = {TOTAL: whole(f"sum({contribution})")}
-        if self.needs is not None:
+        if self.owner is not None:
+            columns |= self._of_owners(key, dialect)
+        elif self.needs is not None:
             own_key = f"CASE WHEN {contribution} <> 0 THEN {name(_OWN[ENTRY_KEY])} ELSE 0 END"
             present = f"CASE WHEN {contribution} <> 0 THEN {contribution} END"
             columns[CONTRIBUTORS] = whole(f"count({present})")
@@ -133,9 +146,46 @@ class SummedAmounts:
                         columns[_column(prefix, rank, field)] = whole(f"coalesce(max({here}), 0)")
         return [f"{expression} AS {name(column)}" for column, expression in columns.items()]
 
+    def _of_owners(self, key: Callable[[str], str], dialect: Dialect) -> dict[str, str]:
+        """What each owner contributes to a cell: what is combined further, but not ranked."""
+        name, whole = dialect.name, dialect.whole
+        here = f"CASE WHEN {name(_OWN[AMOUNT])} <> 0 THEN"
+        columns = {
+            CONTRIBUTORS: whole(f"count({here} 1 END)"),
+            CONTRIBUTOR_KEY: key(f"{here} {name(_OWN[ENTRY_KEY])} ELSE 0 END"),
+        }
+        if self.weight is not None:
+            columns[_PLAIN] = whole(f"coalesce(sum({here} {name(_PLAIN)} END), 0)")
+            weight = f"coalesce(min({here} {name(_OWN[ENTRY_WEIGHT])} END), 0)"
+            columns[f"least_{ENTRY_WEIGHT}"] = whole(weight)
+        if self.waiver is not None:
+            columns[f"all_{WAIVED}"] = whole(f"coalesce(min({here} {name(_OWN[WAIVED])} END), 0)")
+        return columns
+
+    def owned(self, cell: Integers, column: Callable[[str], Integers]) -> OwnedEntries:
+        """What owners contribute, from the columns of the answer.
+
+        Args:
+            cell: The cell of each row.
+            column: A column of the answer.
+        """
+        rows = np.flatnonzero(column(CONTRIBUTORS) > 0)
+        owners = np.asarray(column(OWNER))[rows]
+        weighted = self.weight is not None
+        return OwnedEntries(
+            cell=cell[rows],
+            # Some sources name owners by their ids, others by numbers.
+            owner=np.unique(owners, return_inverse=True)[1].astype(np.int64),
+            contribution=column(TOTAL)[rows].astype(np.int64),
+            key=column(CONTRIBUTOR_KEY)[rows].astype(np.uint64),
+            amount=column(_PLAIN)[rows].astype(np.int64) if weighted else None,
+            weight=column(f"least_{ENTRY_WEIGHT}")[rows].astype(np.int64) if weighted else None,
+            waived=None if self.waiver is None else column(f"all_{WAIVED}")[rows].astype(np.int64),
+        )
+
     def answered(self, column: Callable[[str], Integers]) -> dict[str, Integers]:
         """The accumulators of the contributions from the columns of the answer."""
-        if self.needs is None:
+        if self.needs is None or self.owner is not None:
             return {}
         arrays: dict[str, Integers] = {
             CONTRIBUTORS: column(CONTRIBUTORS).astype(np.int64),

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.ingest.id_parts import LinkMatches, form_adviser, part_after, ranked_digests
+from sdcensus.ingest.owners import owner_numbers
 from sdcensus.ingest.reading import ColumnParts
 from sdcensus.kernels.cells.sparse import sort_cells
 from sdcensus.kernels.cells.tabulate import NO_ROW, inherit
@@ -22,7 +23,13 @@ from sdcensus.model.schema.id_forms import LinkRule
 from sdcensus.model.schema.remedies import link_adviser
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity, EntitySpec, Variable, smallest_width
-from sdcensus.store.manifest import DIGEST_COLUMN, KEY_COLUMN, link_column, value_column
+from sdcensus.store.manifest import (
+    DIGEST_COLUMN,
+    KEY_COLUMN,
+    link_column,
+    owner_column,
+    value_column,
+)
 from sdcensus.store.writer import StoreWriter
 
 Integers = npt.NDArray[Any]
@@ -266,7 +273,7 @@ def _check_constant(
         if variable.entity is not entity:
             continue
         differs = np.zeros(held.size, dtype=bool)
-        for name in (variable.name, value_column(variable.name)):
+        for name in (variable.name, value_column(variable.name), owner_column(variable.name)):
             if name in own.parts.types:
                 values = own.parts.read(name)
                 differs |= values[held] != values[speaker]
@@ -324,7 +331,9 @@ def write_records(
             work.append((entity, link_column(parent), places))
         for name in sorted(own.parts.types):
             if _belongs(schema, entity, name):
-                work.append((entity, name, own.column(name)))
+                column = own.column(name)
+                owners = name.endswith(owner_column(""))
+                work.append((entity, name, owner_numbers(column) if owners else column))
         area = _inherited_area(schema, entity, records)
         if area is not None:
             work.append((entity, area[0].name, area[1]))

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sdcensus.model.schema.schema import GridSpec
+from sdcensus.errors import MissingExtra, SpecError
+from sdcensus.model.schema.grids import GridSpec
+
+if TYPE_CHECKING:
+    from pyproj import Transformer
 
 Integers = npt.NDArray[Any]
 
 #: A coordinate as text, with a point as its decimal mark.
 _COORDINATE = r"^-?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]{1,3})?$"
 _FARTHEST = 1e15
+#: Where a point lies that has no coordinates, or lies outside, of a grid of inhabited squares.
+UNKNOWN_SQUARE = -1
+#: Transformed coordinates are rounded to so many parts of a metre: beyond the accuracy of any
+#: survey, and far above what arithmetic leaves open.
+_PARTS = 1000
 
 
 def grid_positions(
@@ -25,16 +35,17 @@ def grid_positions(
 
     Points without coordinates, marked by NaN, are unallocated.
     """
-    x_low, y_low, x_high, y_high = grid.extent
-    across = -(-(x_high - x_low) // grid.cell)
+    if grid.coordinates_epsg is not None:
+        x, y = transformed(grid.coordinates_epsg, grid.epsg, x, y)
     absent = np.isnan(x) | np.isnan(y)
     # No integer is as large as some floats: far outside is outside.
-    x, y = (np.clip(line, -_FARTHEST, _FARTHEST) for line in (x, y))
-    column = np.floor((np.where(absent, x_low, x) - x_low) / grid.cell).astype(np.int64)
-    row = np.floor((np.where(absent, y_low, y) - y_low) / grid.cell).astype(np.int64)
-    up = -(-(y_high - y_low) // grid.cell)
-    outside = (column < 0) | (column >= across) | (row < 0) | (row >= up)
-    cells = row * across + column
+    x, y = (np.clip(np.where(absent, 0.0, line), -_FARTHEST, _FARTHEST) for line in (x, y))
+    # Division by remainder: a point just west of an edge stays west of it.
+    column = np.floor_divide(x, grid.cell).astype(np.int64) - grid.first_column
+    row = np.floor_divide(y, grid.cell).astype(np.int64) - grid.first_row
+    outside = (column < 0) | (column >= grid.across) | (row < 0) | (row >= grid.up)
+    outside &= ~absent
+    cells = row * grid.across + column
     return np.where(absent | outside, unallocated, cells), outside
 
 
@@ -52,3 +63,57 @@ def coordinates(array: pa.Array, decimal_mark: str = ".") -> tuple[Integers, Int
         )
     numbers = array.cast(pa.float64()).to_numpy(zero_copy_only=False)
     return numbers, np.zeros(len(array), dtype=bool)
+
+
+def transformed(source: int, target: int, x: Integers, y: Integers) -> tuple[Integers, Integers]:
+    """Coordinates of one reference system in another one, in whole millimetres.
+
+    What cannot be transformed is as far away as can be: outside every extent.
+
+    Args:
+        source: The EPSG number of the system of the coordinates.
+        target: That of the squares, in metres.
+        x, y: Towards the east and towards the north (longitude and latitude); NaN for none.
+    """
+    system = transformer(source, target)
+    absent = np.isnan(x) | np.isnan(y)
+    east, north = system.transform(np.where(absent, 0.0, x), np.where(absent, 0.0, y))
+    lost = ~(np.isfinite(east) & np.isfinite(north))
+    lines = []
+    for line in (east, north):
+        far = np.clip(np.where(lost, _FARTHEST, line), -_FARTHEST, _FARTHEST)
+        rounded = np.where(lost, far, np.rint(far * _PARTS) / _PARTS)
+        lines.append(np.where(absent, np.nan, rounded))
+    return lines[0], lines[1]
+
+
+@functools.cache
+def transformer(source: int, target: int) -> Transformer:
+    """What turns coordinates of one reference system into those of another, x first.
+
+    Raises:
+        MissingExtra: The projection library is not installed.
+        SpecError: A system is not known, or that of the squares is not in metres.
+    """
+    try:
+        from pyproj import CRS, Transformer
+        from pyproj.exceptions import CRSError
+    except ImportError:
+        raise MissingExtra("geography", needed_for="Coordinates in another system") from None
+    systems = []
+    for number in (source, target):
+        try:
+            systems.append(CRS.from_epsg(number))
+        except CRSError:
+            raise SpecError(
+                f"EPSG {number} is no coordinate reference system that is known. Check epsg and"
+                " epsg_of_coordinates of the grid in the schema."
+            ) from None
+    units = {axis.unit_name for axis in systems[1].axis_info}
+    if units != {"metre"}:
+        raise SpecError(
+            f"The squares of a grid are in metres, and EPSG {target} ({systems[1].name}) is not."
+            " Give a projected system in metres as epsg, such as 3035 in Europe, and the system"
+            " of the coordinates as epsg_of_coordinates."
+        )
+    return Transformer.from_crs(systems[0], systems[1], always_xy=True)

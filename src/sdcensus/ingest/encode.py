@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -40,13 +41,23 @@ class Encoded:
 
 
 class ColumnEncoder:
-    """Encodes the values of one variable, remembering what it has seen."""
+    """Encodes the values of one variable, remembering what it has seen.
 
-    def __init__(self, variable: Variable, *, decimal_mark: str = ".") -> None:
+    Args:
+        variable: The variable.
+        decimal_mark: The decimal mark of the file.
+        scale: What its amounts are multiplied by to be in the unit of the variable.
+    """
+
+    def __init__(
+        self, variable: Variable, *, decimal_mark: str = ".", scale: Fraction = Fraction(1)
+    ) -> None:
         self.variable = variable
+        self._scale = scale
         # The mark is that of texts; a number has none until it is written.
         self._encoders = {
-            mark: CodeEncoder(variable, decimal_mark=mark) for mark in {decimal_mark, "."}
+            mark: CodeEncoder(variable, decimal_mark=mark, scale=scale)
+            for mark in {decimal_mark, "."}
         }
         self._decimal_mark = decimal_mark
         self._seen: dict[Any, int] = {}
@@ -126,6 +137,8 @@ class ColumnEncoder:
         mask &= ~np.isin(values, [number for number in numbers if not isinstance(number, Trouble)])
         in_one_half = halves[:, 1] == values >> 63
         mask &= in_one_half & (np.abs(values) <= LARGEST_FIXED_POINT)
+        # What is multiplied first is rounded afterwards, each number by itself.
+        mask &= self._scale == 1
         return mask, exact.to_numpy(zero_copy_only=False).astype(bool), values
 
     def _interval_positions(self, values: Integers) -> Integers:
@@ -158,7 +171,8 @@ class ColumnEncoder:
         if position >= 0 and self.variable.codes[position].is_missing:
             return NO_VALUE
         decimals = self.variable.decimals
-        return fixed_point(_text(value), decimals, decimal_mark=self._mark(value))
+        mark = self._mark(value)
+        return fixed_point(_text(value), decimals, decimal_mark=mark, scale=self._scale)
 
     def _mark(self, value: Any) -> str:
         return self._decimal_mark if isinstance(value, str) else "."

@@ -18,6 +18,7 @@ from sdcensus.errors import InputError
 from sdcensus.ingest.arrange import ArrangedRecords, link_records, order_records, write_records
 from sdcensus.ingest.id_parts import LinkMatches
 from sdcensus.ingest.identities import ProposedIdentity, undeclared_identities
+from sdcensus.ingest.inhabited import inhabited_notes, with_inhabited_squares
 from sdcensus.ingest.load_facts import LoadFacts, look_at
 from sdcensus.ingest.reading import read_files
 from sdcensus.kernels.cells.tabulate import NO_ROW
@@ -184,8 +185,11 @@ def load_census(
         # Only now is no file of the folder mapped any more: Windows removes and renames no others.
         for folder in writer.folder.glob("*.parts"):
             shutil.rmtree(folder)
-    notes = tuple(census_map.note for census_map in maps if census_map.note)
     store = CensusStore.open(out)
+    notes = (
+        *(census_map.note for census_map in maps if census_map.note),
+        *inhabited_notes(store.schema),
+    )
     identities = undeclared_identities(store, progress)
     lost = {kinds: link.unmatched for kinds, link in links.items()}
     facts = look_at(store, lost, progress)
@@ -204,6 +208,7 @@ def _build(
     """Fill the store; how the links of each kind to each other one match."""
     material = secret.reveal_for_record_keys()
     parts = read_files(schema, writer.folder, material, log, progress)
+    schema = with_inhabited_squares(schema, parts)
     records = link_records(schema, parts, material, log, progress)
     _refuse_if(log, on_problem)
     order_records(schema, records)

@@ -15,21 +15,24 @@ import pyarrow.compute as pc
 
 from sdcensus.errors import InputError, SpecError, UnknownName
 from sdcensus.ingest.column_hints import column_hints
-from sdcensus.ingest.coordinates import coordinates, grid_positions
+from sdcensus.ingest.coordinates import UNKNOWN_SQUARE, coordinates, grid_positions
 from sdcensus.ingest.encode import ColumnEncoder, Encoded
 from sdcensus.ingest.id_parts import IdParts, content_digests, part_after
+from sdcensus.ingest.owners import OwnerReader, scale_of
 from sdcensus.ingest.readers import Reader, open_reader
 from sdcensus.kernels.keys.decimal_keys import parse_decimal_keys
 from sdcensus.model.progress import Progress
 from sdcensus.model.schema.encoding import Trouble
 from sdcensus.model.schema.file_problems import ProblemKind, ProblemLog, problem_of
+from sdcensus.model.schema.grids import GridSpec
 from sdcensus.model.schema.remedies import (
     coordinate_adviser,
     extent_adviser,
     link_adviser,
+    owner_adviser,
     value_adviser,
 )
-from sdcensus.model.schema.schema import CensusFile, GridSpec, KeyColumn, KeyScope, Schema
+from sdcensus.model.schema.schema import CensusFile, KeyColumn, KeyScope, Schema
 from sdcensus.model.schema.source import FileFormat
 from sdcensus.model.schema.variable import Entity, EntitySpec, Role, Variable, smallest_width
 from sdcensus.store.manifest import (
@@ -37,6 +40,7 @@ from sdcensus.store.manifest import (
     KEY_COLUMN,
     imputed_column,
     link_column,
+    owner_column,
     value_column,
 )
 
@@ -70,6 +74,12 @@ class ColumnParts:
         if not self.rows or name not in self.types:
             return np.zeros(0, dtype=self.types.get(name, np.dtype(np.uint8)))
         return np.asarray(np.memmap(self.folder / f"{name}.part", dtype=self.types[name], mode="r"))
+
+    def write_again(self, name: str, values: Integers) -> None:
+        """Put other values in the place of a column."""
+        self.types[name] = values.dtype
+        with (self.folder / f"{name}.part").open("wb") as file:
+            file.write(np.ascontiguousarray(values).data)
 
     def place(self, row: int) -> tuple[str, int]:
         """File and row number in it, as a reader of the file would count, of a row of the parts."""
@@ -115,7 +125,7 @@ def _read_file(
 ) -> None:
     for path in file.source.paths:
         reader = open_reader(replace(file.source, paths=(path,)))
-        tasks = _Tasks(schema, file, reader, parts, secret, log).all()
+        tasks = _Tasks(schema, file, path, reader, parts, secret, log).all()
         columns = list(dict.fromkeys(column for task in tasks for column in task.columns))
         _check_columns(schema, file, path, reader, columns)
         progress(f"reading {reader.name}", 0.0)
@@ -178,12 +188,13 @@ class _Tasks:
         self,
         schema: Schema,
         file: CensusFile,
+        path: Path,
         reader: Reader,
         parts: ColumnParts,
         secret: bytes,
         log: ProblemLog,
     ) -> None:
-        self._schema, self._file, self._parts = schema, file, parts
+        self._schema, self._file, self._parts, self._path = schema, file, parts, path
         self._secret, self._log, self._name = secret, log, reader.name
         self._widths = {
             variable.source.column: variable.source.width
@@ -313,9 +324,15 @@ class _Tasks:
                 yield self._variable_task(variable, source.column)
                 if source.imputed is not None:
                     yield self._imputed_task(variable, source.imputed)
+                if source.owner is not None:
+                    yield self._owner_task(variable, source.owner)
 
     def _variable_task(self, variable: Variable, column: str) -> _Task:
-        encoder = ColumnEncoder(variable, decimal_mark=self._file.source.decimal)
+        encoder = ColumnEncoder(
+            variable,
+            decimal_mark=self._file.source.decimal,
+            scale=scale_of(variable, self._file.source, self._path),
+        )
         label = self._label(variable, column)
         as_codes = variable.is_axis
         as_values = variable.continuous or variable.role is Role.WEIGHT
@@ -331,6 +348,17 @@ class _Tasks:
                 if not as_codes or encoded.trouble is None:
                     self._report(variable, numbers, rows, file, label)
                 self._parts.append(value_column(variable.name), numbers.values)
+
+        return _Task((column,), run)
+
+    def _owner_task(self, variable: Variable, column: str) -> _Task:
+        owners = OwnerReader(variable, column, self._widths, self._name, self._secret)
+
+        def run(batch: pa.RecordBatch, rows: npt.NDArray[np.int64], file: str) -> None:
+            digests, empty = owners.digests(batch)
+            adviser = owner_adviser(variable)
+            self._log.add(ProblemKind.EMPTY_OWNER, file, column, rows[empty], adviser=adviser)
+            self._parts.append(owner_column(variable.name), digests)
 
         return _Task((column,), run)
 
@@ -361,7 +389,9 @@ class _Tasks:
                 yield self._grid_task(grid, variable)
 
     def _grid_task(self, grid: GridSpec, variable: Variable) -> _Task:
-        width = smallest_width(len(variable.codes))
+        # Which squares are inhabited is known once all records are read.
+        width = np.int64 if grid.inhabited else smallest_width(len(variable.codes))
+        unallocated = UNKNOWN_SQUARE if grid.inhabited else len(variable.codes) - 1
 
         def run(batch: pa.RecordBatch, rows: npt.NDArray[np.int64], file: str) -> None:
             x, bad_x = coordinates(batch.column(grid.x), self._file.source.decimal)
@@ -370,7 +400,7 @@ class _Tasks:
                 adviser = coordinate_adviser(column, self._file)
                 wrong = _distinct_texts(batch.column(column), bad)
                 self._log.add(ProblemKind.NOT_A_NUMBER, file, column, rows[bad], wrong, adviser)
-            cells, outside = grid_positions(grid, x, y, len(variable.codes) - 1)
+            cells, outside = grid_positions(grid, x, y, unallocated)
             place = f"{grid.x}, {grid.y}"
             adviser = extent_adviser(grid.variable)
             self._log.add(ProblemKind.OUT_OF_RANGE, file, place, rows[outside], adviser=adviser)

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         ConventionalRounding as ConventionalRounding,
         RandomRounding as RandomRounding,
     )
+    from sdcensus.methods.samples.sample_rounding import SampleRounding as SampleRounding
     from sdcensus.methods.semi_controlled import SemiControlledRounding as SemiControlledRounding
     from sdcensus.methods.small_cells import SmallCellAdjustment as SmallCellAdjustment
     from sdcensus.methods.small_counts.small_count_rounding import (

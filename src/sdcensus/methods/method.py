@@ -36,6 +36,7 @@ from sdcensus.model.published.provenance import Provenance, fingerprint
 from sdcensus.model.published.table import AnyTable, SparseTable, Table
 from sdcensus.model.secret import Secret, SubSecret
 from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.model.text import Text
 from sdcensus.model.vocabulary import Option, option
 
 Int64 = npt.NDArray[np.int64]
@@ -98,6 +99,7 @@ class Method(ABC):
     shows_truth: ClassVar[bool] = False
     takes_sums: ClassVar[bool] = False  # whether it protects sums of amounts
     for_sums: ClassVar[bool] = False  # whether it protects nothing else
+    for_samples: ClassVar[bool] = False  # whether it protects estimates from samples only
     changes_codes: ClassVar[bool] = False  # whether it shows other codes than were asked for
     #: Grows when, and only when, the same parameters publish other numbers than before.
     version: ClassVar[int] = 1
@@ -136,6 +138,11 @@ class Method(ABC):
     def needs_contributions(self) -> ContributionNeeds | None:
         """What it has to know of the contributions to sums; ``None`` where it looks at none."""
         return None
+
+    @property
+    def needs_replicates(self) -> bool:
+        """Whether it has to know the sampling errors of estimates."""
+        return False
 
     @property
     def largest_deviation(self) -> int | None:
@@ -274,10 +281,16 @@ class Method(ABC):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MethodOutcome:
-    """What is published for some cells: values, and flags where some have none."""
+    """What is published for some cells: values, flags where some have none, marks beside them."""
 
     published: Int64
     flags: Flags | None = None
+    beside: Flags | None = None
+    notes: tuple[Text, ...] = ()
+
+    def table(self, spec: TableSpec) -> Table:
+        """The published table."""
+        return Table(spec, self.published, self.flags, self.notes, self.beside)
 
 
 class CellMethod(Method):
@@ -315,7 +328,7 @@ class CellMethod(Method):
         if exempt.size:
             at = np.unravel_index(exempt.astype(np.int64), cube.shape) if cube.shape else ...
             _put_exactly(outcome, self.exact(cube.values, cube.spec), at)
-        return self.finished(cube, Table(cube.spec, outcome.published, outcome.flags))
+        return self.finished(cube, outcome.table(cube.spec))
 
     def publish_listed(
         self,
@@ -387,7 +400,7 @@ class TableMethod(Method):
         """Publish the whole table."""
         self.check(cube)
         outcome = self.publish(cube.held_for(f"the method {self.name!r}"))
-        return self.finished(cube, Table(cube.spec, outcome.published, outcome.flags))
+        return self.finished(cube, outcome.table(cube.spec))
 
 
 class Step(ABC):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +17,7 @@ from sdcensus.model.cube.layout import mixed_radix
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.record_changes import notes_of_records
 from sdcensus.model.published.table import AnyTable, Mark, Table, marks_in
-from sdcensus.model.quantities import number_text, written_as
+from sdcensus.model.quantities import number_text
 from sdcensus.model.spec.axis import Axis, AxisCode, Block
 from sdcensus.model.spec.headings import axis_heading, joined, pairs_text
 from sdcensus.model.spec.listed_tables import ListedTables
@@ -41,6 +40,7 @@ class Example:
         whole, total: The code of the total and its published value.
         parts: The codes of the parts with their published values.
         place: Where on the other axes, as far as that is not their total.
+        decimals: How many digits of the values stand behind the point.
     """
 
     axis: Axis
@@ -48,6 +48,7 @@ class Example:
     total: int
     parts: tuple[tuple[AxisCode, int], ...]
     place: tuple[tuple[Axis, AxisCode], ...] = ()
+    decimals: int = 0
 
     @property
     def sum(self) -> int:
@@ -84,7 +85,8 @@ def notes_for(
         notes.append(Text.named(_about_zeros(claims, table.spec)))
     notes += _about_sums(table, claims)
     notes.append(Text.named(same))
-    signs = marks_in(table.flags) if legend else ()
+    dense = table.dense
+    signs = marks_in(None if dense is None else dense.marks) if legend else ()
     if signs:
         notes.append(Text.of({language: _legend(signs, language) for language in LANGUAGES}))
     return tuple(notes)
@@ -144,38 +146,27 @@ def _about_sums(table: AnyTable, claims: Claims) -> list[Text]:
         return [] if claims.additive else [Text.named("notes.not_additive")]
     example = find_example(table)
     if example is not None:
-        return [
-            Text.of(
-                {language: _told(example, table.spec.decimals, language) for language in LANGUAGES}
-            )
-        ]
+        return [Text.of({language: _told(example, language) for language in LANGUAGES})]
     if table.dense is None or table.flags is not None:
         return [] if claims.additive else [Text.named("notes.not_additive")]
     return [Text.named("notes.adds_up" if claims.additive else "notes.happens_to")]
 
 
-def _value_text(value: int, decimals: int, language: str) -> str:
-    """A published value as it is read: sums of amounts stand in units of their last decimal."""
-    if not decimals:
-        return number_text(value, language)
-    return written_as(f"{Decimal(value).scaleb(-decimals):,.{decimals}f}", language)
-
-
-def _told(example: Example, decimals: int, language: str) -> str:
+def _told(example: Example, language: str) -> str:
     """The note about sums, with its example."""
     said = catalogue("notes", language)
 
     def label(code: AxisCode) -> str:
         return code.label.show(language) or code.code
 
+    def number(value: int) -> str:
+        return number_text(value, language, example.decimals)
+
     if len(example.parts) > MOST_LISTED:
         heading = axis_heading(example.axis, language)
         parts = said["example.counted"].format(count=len(example.parts), axis=heading)
     else:
-        values = [
-            f"{label(code)} ({_value_text(value, decimals, language)})"
-            for code, value in example.parts
-        ]
+        values = [f"{label(code)} ({number(value)})" for code, value in example.parts]
         parts = said["example.listed"].format(parts=joined(values, language))
     whole = said["example.total"]
     if not example.whole.is_total:
@@ -186,9 +177,9 @@ def _told(example: Example, decimals: int, language: str) -> str:
     return said["example.note"].format(
         place=f" ({place})" if place else "",
         parts=parts,
-        sum=_value_text(example.sum, decimals, language),
+        sum=number(example.sum),
         whole=whole,
-        total_value=_value_text(example.total, decimals, language),
+        total_value=number(example.total),
     )
 
 
@@ -325,6 +316,7 @@ def _example(
         total=int(whole[line]),
         parts=tuple((axis.codes[position], value) for position, value in listed),
         place=tuple(place),
+        decimals=table.spec.decimals,
     )
     return line, int(lines.distance[line]), int(zeros[order[0]]), example
 

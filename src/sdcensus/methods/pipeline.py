@@ -89,6 +89,11 @@ class Pipeline(Method):
         return self.first.needs_households
 
     @property
+    def needs_replicates(self) -> bool:
+        """Whether the method has to know the sampling errors of estimates."""
+        return self.first.needs_replicates
+
+    @property
     def exempt_tables(self) -> tuple[TableSpec, ...]:
         """Those of the method."""
         return self.first.exempt_tables

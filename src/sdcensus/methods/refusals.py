@@ -61,8 +61,15 @@ def _refuse_measure(method: Method, cube: AnyCube) -> None:
             " counts. Counts are protected by the method 'cell-key'; or ask for a table of sums by"
             " its measure, such as sum(income)."
         )
+    if method.for_samples and not spec.measure.is_weighted:
+        raise Refused(
+            f"{spec.title}: the method {method.name!r} is for estimates of a weighted sample, and"
+            " rounding alone protects no table of records: whoever is in it is known to be. Ask"
+            ' for weighted counts (measure = "weighted", on the command line --measure weighted) or'
+            " weighted sums, or take the method 'cell-key'."
+        )
     if spec.measure is Measure.WEIGHTED and not method.takes_weights:
         raise SpecError(
             f"The method {method.name!r} is for counts of records. Weighted counts are protected"
-            " by the method 'cell-key'."
+            " by the method 'cell-key', or of a sample by 'sample-rounding'."
         )

@@ -57,6 +57,9 @@ class DerivedRecords(Confidential):
 
     def __post_init__(self) -> None:
         schema = self.store.schema
+        for further in self.changes.variables:
+            if schema.variable(further.name).codes != further.codes:
+                raise SpecError(f"The codes of {further.name!r} cannot be changed.")
         for name, column, new in self.changes.columns():
             variable = schema.variable(name)
             if not self.store.has(variable.entity, column):
@@ -71,8 +74,16 @@ class DerivedRecords(Confidential):
 
     @property
     def schema(self) -> Schema:
-        """Their schema: that of the store, with the variables that are added."""
+        """Their schema: that of the store, with the variables and levels that are added."""
         schema = self.store.schema
+        if self.changes.variables:
+            further = {variable.name: variable for variable in self.changes.variables}
+            schema = replace(
+                schema,
+                variables=tuple(
+                    further.get(variable.name, variable) for variable in schema.variables
+                ),
+            )
         if self.changes.weights_only:
             info = replace(schema.census, measure=Measure.WEIGHTED, weights_only=True)
             schema = replace(schema, census=info)

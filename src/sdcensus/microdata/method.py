@@ -146,6 +146,7 @@ class Changes(Confidential):
             the area of that dwelling, and its persons have it too.
         added: Variables that the store does not have yet, such as a weight, with the fixed-point
             value of each record of their kind.
+        variables: Variables of the store with further levels; their codes are as they were.
         imputed: The rows whose value was imputed by the method, by variable. The flag of a variable
             that has one in the store is set; the office's list names them all.
         weights_only: Whether nothing but weighted counts may be published from now on.
@@ -164,6 +165,7 @@ class Changes(Confidential):
     amounts: Mapping[str, NewValues] = field(default_factory=dict)
     links: Mapping[tuple[Entity, Entity], NewValues] = field(default_factory=dict)
     added: tuple[tuple[Variable, Integers], ...] = ()
+    variables: tuple[Variable, ...] = ()
     imputed: Mapping[str, Rows] = field(default_factory=dict)
     weights_only: bool = False
     one_kind: OneKind | None = None

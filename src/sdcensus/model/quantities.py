@@ -6,6 +6,7 @@ What is not nothing never reads as nothing, and what is not certain never as cer
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 from fractions import Fraction
 
 from sdcensus.errors import SpecError
@@ -107,16 +108,18 @@ def waiting_text(seconds: float) -> str:
     return f"{number} {unit}{'' if number == 1 else 's'}"
 
 
-def number_text(number: int, language: str | None = None) -> str:
-    """A whole number as people of a language read it.
+def number_text(number: int, language: str | None = None, decimals: int = 0) -> str:
+    """A whole number as people of a language read it; or one of its last decimals.
 
     Examples:
         >>> number_text(12345), number_text(-4), number_text(12345, "es")
         ('12,345', '-4', '12.345')
+        >>> number_text(1234500, decimals=2), number_text(1234500, "es", 2)
+        ('12,345.00', '12.345,00')
         >>> number_text(12345, "nl"), number_text(12345, "fr").split()
         ('12.345', ['12', '345'])
     """
-    return written_as(f"{number:,}", language)
+    return written_as(f"{Decimal(number).scaleb(-decimals):,.{decimals}f}", language)
 
 
 def written_as(figure: str, language: str | None) -> str:

@@ -73,6 +73,17 @@ class Measure(StrEnum):
         return self in (Measure.SUM, Measure.WEIGHTED_SUM)
 
 
+class AmountFigure(StrEnum):
+    """What a table builder says about an amount.
+
+    A sum is protected in each cell. A mean and a median are computed from published numbers.
+    """
+
+    SUM = "sum"
+    MEAN = "mean"
+    MEDIAN = "median"
+
+
 #: The measures that need no amount: what a census, a plan or a policy may be counted by.
 COUNT_MEASURES = (Measure.COUNT, Measure.WEIGHTED)
 

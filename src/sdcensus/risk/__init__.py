@@ -1,9 +1,9 @@
 """Measures of disclosure risk; each returns a result dataclass.
 
 ``detection`` looks at one table, ``differencing`` at several, ``groups`` at what they break down,
-``looks`` at how often they show a cell, ``records`` at files of records; flat here are measures of
-published numbers. Names are loaded when they are first used. Measures see true counts; whoever sees
-published tables only is in ``attack``.
+``magnitude`` at sums, ``looks`` at how often they show a cell, ``records`` at files of records;
+flat here are measures of published numbers. Names are loaded when they are first used. Measures see
+true counts; whoever sees published tables only is in ``attack``.
 """
 
 from __future__ import annotations
@@ -13,6 +13,10 @@ from typing import TYPE_CHECKING
 from sdcensus._names import offer
 
 if TYPE_CHECKING:
+    from sdcensus.model.cube.primary_rules import (
+        PrimaryRule as PrimaryRule,
+        PrimaryRules as PrimaryRules,
+    )
     from sdcensus.model.inference.intervals import Intervals as Intervals, shuttle as shuttle
     from sdcensus.model.inference.knowledge import Knowledge as Knowledge
     from sdcensus.risk import feasibility as feasibility
@@ -60,6 +64,10 @@ if TYPE_CHECKING:
         recovery_with as recovery_with,
         required as required,
         variance_for as variance_for,
+    )
+    from sdcensus.risk.magnitude.primary_rules import (
+        SensitiveByRule as SensitiveByRule,
+        sensitive_cells as sensitive_cells,
     )
     from sdcensus.risk.posterior import (
         Posterior as Posterior,

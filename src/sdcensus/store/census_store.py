@@ -31,6 +31,7 @@ from sdcensus.store.manifest import (
     column_file,
     link_column,
     map_file,
+    owner_column,
     read_manifest,
     value_column,
 )
@@ -117,6 +118,7 @@ class RecordSource(Protocol):
     def column(self, entity: Entity, variable: Variable) -> Column: ...  # noqa: D102
     def values(self, entity: Entity, variable: Variable) -> Column: ...  # noqa: D102
     def household_rows(self, entity: Entity) -> Column: ...  # noqa: D102
+    def owners(self, entity: Entity, variable: Variable) -> Column: ...  # noqa: D102
     def sorted_geography(self, entity: Entity) -> str | None: ...  # noqa: D102
 
 
@@ -243,6 +245,10 @@ class CensusStore(Confidential):
         if variable.role is Role.WEIGHT:
             return column.with_missing(10**variable.decimals)
         return column.with_missing(NO_VALUE)
+
+    def owners(self, entity: Entity, variable: Variable) -> Column:
+        """The number of the owner to whom each amount of a variable belongs."""
+        return Column(self.raw(entity, owner_column(variable.name)), (), 0)
 
     def _column(self, entity: Entity, variable: Variable, name: str, limit: int | None) -> Column:
         if self.has(entity, name):

@@ -23,7 +23,7 @@ Integers = npt.NDArray[Any]
 class InMemoryRecords(Confidential):
     """Encoded records of one kind of unit, held as arrays."""
 
-    __slots__ = ("_codes", "_entity", "_keys", "_values", "origin", "schema")
+    __slots__ = ("_codes", "_entity", "_keys", "_owners", "_values", "origin", "schema")
 
     def __init__(
         self,
@@ -33,6 +33,7 @@ class InMemoryRecords(Confidential):
         codes: Mapping[str, Integers],
         keys: npt.NDArray[np.uint32],
         values: Mapping[str, Integers] | None = None,
+        owners: Mapping[str, Integers] | None = None,
         origin: Origin,
     ) -> None:
         self.schema = schema
@@ -41,6 +42,7 @@ class InMemoryRecords(Confidential):
         self._codes = dict(codes)
         self._keys = keys
         self._values = dict(values or {})
+        self._owners = dict(owners or {})
 
     def __repr__(self) -> str:
         return f"<InMemoryRecords of {self._entity.plural}: confidential>"
@@ -64,6 +66,11 @@ class InMemoryRecords(Confidential):
         """The fixed-point values of a weight or continuous variable."""
         self._check(entity)
         return Column(self._values[variable.name], (), 0)
+
+    def owners(self, entity: Entity, variable: Variable) -> Column:
+        """The number of the owner to whom each amount of a variable belongs."""
+        self._check(entity)
+        return Column(self._owners[variable.name], (), 0)
 
     def household_rows(self, entity: Entity) -> Column:
         """There are no households here."""

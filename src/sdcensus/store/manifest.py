@@ -43,6 +43,11 @@ def imputed_column(variable: str) -> str:
     return f"{variable}.imputed"
 
 
+def owner_column(variable: str) -> str:
+    """The column with the number of the owner to whom each amount belongs."""
+    return f"{variable}.owner"
+
+
 def column_file(folder: Path, entity: Entity, column: str) -> Path:
     """Where a column lies in a store."""
     return folder / entity.value / f"{column}.bin"

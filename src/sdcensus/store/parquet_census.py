@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from sdcensus.model.schema.variable import Entity, Variable
 from sdcensus.model.spec.listed_tables import ListedTables, TableList
 from sdcensus.model.text import parse_json
 from sdcensus.store.census_store import file_digest
-from sdcensus.store.manifest import MANIFEST_FILE, SCHEMA_FILE, value_column
+from sdcensus.store.manifest import MANIFEST_FILE, SCHEMA_FILE, owner_column, value_column
 from sdcensus.store.schema_json import schema_digest, schema_from_json
 
 FORMAT_NAME = "sdcensus-parquet"
@@ -62,6 +62,7 @@ class Dataset:
         codes: The column with the leaves of each variable, own and inherited.
         values: The column with the fixed-point amounts of each weight or continuous variable;
             null where there is none.
+        owners: The column with the owners of each variable whose amounts belong to some.
         files: The files, in the order of the records.
     """
 
@@ -70,6 +71,7 @@ class Dataset:
     codes: Mapping[str, ParquetColumn]
     values: Mapping[str, ParquetColumn]
     files: tuple[ParquetFile, ...]
+    owners: Mapping[str, ParquetColumn] = field(default_factory=dict)
 
     @property
     def rows(self) -> int:
@@ -83,6 +85,7 @@ class Dataset:
             yield self.household
         yield from self.codes.values()
         yield from self.values.values()
+        yield from self.owners.values()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,6 +136,12 @@ def _dataset_json(dataset: Dataset) -> dict[str, Any]:
         "household": None if dataset.household is None else column(dataset.household),
         "codes": {name: column(code) for name, code in dataset.codes.items()},
         "values": {name: column(value) for name, value in dataset.values.items()},
+        # Folders without owners stay as versions of before wrote them.
+        **(
+            {"owners": {name: column(owner) for name, owner in dataset.owners.items()}}
+            if dataset.owners
+            else {}
+        ),
         "files": [
             {"name": file.name, "rows": file.rows, "size": file.size, "digest": file.digest}
             for file in dataset.files
@@ -188,6 +197,7 @@ def _dataset_from_json(content: Mapping[str, Any]) -> Dataset:
         household=None if household is None else column(household),
         codes={name: column(code) for name, code in content["codes"].items()},
         values={name: column(value) for name, value in content["values"].items()},
+        owners={name: column(owner) for name, owner in content.get("owners", {}).items()},
         files=tuple(
             ParquetFile(_inside(file["name"]), int(file["rows"]), int(file["size"]), file["digest"])
             for file in content["files"]
@@ -319,6 +329,13 @@ class ParquetCensus(Confidential):
         parquet_column = self.dataset(entity).values.get(variable.name)
         if parquet_column is None:
             raise StoreError(f"{entity.plural} do not have {value_column(variable.name)!r}.")
+        return parquet_column.name
+
+    def owner(self, entity: Entity, variable: Variable) -> str:
+        """The column that says to whom the amounts of a variable belong."""
+        parquet_column = self.dataset(entity).owners.get(variable.name)
+        if parquet_column is None:
+            raise StoreError(f"{entity.plural} do not have {owner_column(variable.name)!r}.")
         return parquet_column.name
 
     def household(self, entity: Entity) -> str:

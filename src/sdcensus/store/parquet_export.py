@@ -19,7 +19,7 @@ from sdcensus.model.schema.encoding import NO_VALUE
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity, Variable
 from sdcensus.store.census_store import CensusStore, Column, file_digest
-from sdcensus.store.manifest import KEY_COLUMN, SCHEMA_FILE, link_column, value_column
+from sdcensus.store.manifest import KEY_COLUMN, SCHEMA_FILE, link_column, owner_column, value_column
 from sdcensus.store.parquet_census import (
     COLUMN_TYPES,
     FORMAT_NAME,
@@ -137,7 +137,9 @@ def _write_dataset(
     household = _household(store, entity, names)
     codes = dict(_codes(store, entity, names))
     values = dict(_values(store, entity, names))
+    owners = dict(_owners(store, entity, names))
     writing = [key, *([household] if household else []), *codes.values(), *values.values()]
+    writing += owners.values()
     files = []
     (making.folder / entity.value).mkdir()
     rows = store.rows(entity)
@@ -151,8 +153,16 @@ def _write_dataset(
         household=household.target if household else None,
         codes={name: code.target for name, code in codes.items()},
         values={name: value.target for name, value in values.items()},
+        owners={name: owner.target for name, owner in owners.items()},
         files=tuple(files),
     )
+
+
+def _owners(store: CensusStore, entity: Entity, names: _Names) -> Iterator[tuple[str, _Writing]]:
+    for variable in store.schema.variables:
+        if variable.owner and variable.entity is entity:
+            target = ParquetColumn(names.take(owner_column(variable.name)), "int64")
+            yield variable.name, _Writing(target, store.owners(entity, variable))
 
 
 def _household(store: CensusStore, entity: Entity, names: _Names) -> _Writing | None:

@@ -12,15 +12,17 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from sdcensus.errors import SdcensusError, StoreError
-from sdcensus.model.schema.code_lists import LONGEST_RANGE, grid_codes, range_codes
+from sdcensus.model.schema.code_lists import LONGEST_RANGE, range_codes
+from sdcensus.model.schema.grids import GridSpec, grid_hierarchies, leaf_codes
 from sdcensus.model.schema.id_forms import IdForm
 from sdcensus.model.schema.number_codes import LARGEST_NUMBER
 from sdcensus.model.schema.relation import Relation
 from sdcensus.model.schema.schema import (
     CensusInfo,
     DeclaredUniverse,
-    GridSpec,
     HouseholdKey,
     Impossible,
     KeyColumn,
@@ -68,13 +70,8 @@ def schema_to_json(schema: Schema) -> Json:
         ]
     if schema.universes:
         plain["universes"] = [
-            [
-                universe.name,
-                universe.condition,
-                _text_to_json(universe.label),
-                _text_to_json(universe.description),
-            ]
-            for universe in schema.universes
+            [each.name, each.condition, *map(_text_to_json, (each.label, each.description))]
+            for each in schema.universes
         ]
     if schema.census.measure is not None:
         plain["census"]["measure"] = schema.census.measure.value
@@ -104,16 +101,10 @@ def _plain(schema: Schema) -> Json:
             "household": schema.keys.household.value,
             "reference_person": schema.keys.reference_person,
             "space": schema.keys.space.to_json(),
-            "columns": [
-                [entity.value, column.column, column.digits]
-                for entity, column in schema.keys.columns
-            ],
+            "columns": [[of.value, key.column, key.digits] for of, key in schema.keys.columns],
         },
         "impossible": [_impossible_to_json(rule) for rule in schema.impossible],
-        "grids": [
-            [grid.variable, grid.x, grid.y, grid.epsg, grid.cell, list(grid.extent)]
-            for grid in schema.grids
-        ],
+        "grids": [grid.to_json() for grid in schema.grids],
     }
 
 
@@ -205,12 +196,14 @@ def _variable_to_json(variable: Variable, grids: tuple[GridSpec, ...]) -> Json:
         "imputed": variable.imputed or None,
         "counts": variable.counts.value if variable.counts else None,
         "counts_open": list(variable.counts_open) or None,
+        "codes_from_records": variable.codes_from_records or None,
+        "owner": variable.owner or None,
+        "waiver": variable.waiver or None,
         "leaf_level": variable.leaf_level if variable.leaf_level != variable.name else None,
         "level_labels": [[name, _text_to_json(text)] for name, text in variable.level_labels]
         or None,
         "codes": _codes_to_json(variable, grids) or None,
-        "hierarchies": [_hierarchy_to_json(hierarchy) for hierarchy in variable.hierarchies]
-        or None,
+        "hierarchies": _hierarchies_to_json(variable, grids) or None,
     }
     return {name: value for name, value in entries.items() if value is not None}
 
@@ -219,8 +212,11 @@ def _codes_to_json(variable: Variable, grids: tuple[GridSpec, ...]) -> list[Any]
     """Codes one by one; numbers in a row as ``{"range": …}`` and a grid as ``{"grid": …}``."""
     codes = variable.codes
     for number, grid in enumerate(grids):
-        if grid.variable == variable.name and codes == _grid_codes(grid):
-            return [{"grid": number}]
+        if grid.variable == variable.name:
+            squares = grid.squares_of(codes)
+            if codes == leaf_codes(grid, squares):
+                inhabited = {"squares": squares.tolist()} if grid.inhabited else {}
+                return [{"grid": number, **inhabited}]
     numbers = sum(code.lower is not None for code in codes)
     low = codes[0].lower if codes else None
     if low is not None and 2 < numbers <= LONGEST_RANGE and abs(low) < LARGEST_NUMBER // 2:
@@ -230,16 +226,26 @@ def _codes_to_json(variable: Variable, grids: tuple[GridSpec, ...]) -> list[Any]
     return [_code_to_json(code) for code in codes]
 
 
-def _grid_codes(grid: GridSpec) -> tuple[Code, ...]:
-    return grid_codes(grid.epsg, grid.cell, grid.extent)
-
-
 def _code_to_json(code: Code) -> list[Any]:
     """Code, label, kind and bounds, up to the last one that says something."""
     entry = [code.code, _text_to_json(code.label), _KINDS[code.kind], code.lower, code.upper]
     while len(entry) > 1 and entry[-1] == _NO_ENTRY[len(entry) - 1]:
         entry.pop()
     return entry
+
+
+def _hierarchies_to_json(variable: Variable, grids: tuple[GridSpec, ...]) -> list[Json]:
+    """Trees one by one; that of the coarser squares of a grid as ``{"grid": …}``."""
+    made = {
+        trees[0]: number
+        for number, grid in enumerate(grids)
+        if grid.variable == variable.name
+        and (trees := grid_hierarchies(grid, grid.squares_of(variable.codes)))
+    }
+    return [
+        {"grid": made[tree]} if tree in made else _hierarchy_to_json(tree)
+        for tree in variable.hierarchies
+    ]
 
 
 def _hierarchy_to_json(hierarchy: Hierarchy) -> Json:
@@ -280,7 +286,7 @@ def _text(value: object) -> Text:
 def _schema(document: Mapping[str, Any]) -> Schema:
     census = document["census"]
     keys = document["keys"]
-    grids = listed(document["grids"], _grid)
+    grids = listed(document["grids"], GridSpec.from_json)
     return Schema(
         census=CensusInfo(
             name=string(census["name"]),
@@ -364,26 +370,14 @@ def _universe(value: Any) -> DeclaredUniverse:
     )
 
 
-def _grid(value: Any) -> GridSpec:
-    variable, x, y, epsg, cell, extent = value
-    x_low, y_low, x_high, y_high = listed(extent, whole)
-    return GridSpec(
-        string(variable),
-        string(x),
-        string(y),
-        whole(epsg),
-        whole(cell),
-        (x_low, y_low, x_high, y_high),
-    )
-
-
 def _variable(value: Any, grids: tuple[GridSpec, ...]) -> Variable:
     entries: Json = checked(value, dict)
+    codes = _codes(entries.get("codes", []), grids)
     return Variable(
         name=string(entries["name"]),
         entity=Entity(entries["entity"]),
-        codes=_codes(entries.get("codes", []), grids),
-        hierarchies=listed(entries.get("hierarchies", []), _hierarchy),
+        codes=codes,
+        hierarchies=_hierarchies(entries.get("hierarchies", []), grids, codes),
         leaf_level=string(entries.get("leaf_level", "")),
         level_labels=listed(entries.get("level_labels", []), _level_label),
         role=optional(entries.get("role"), _role),
@@ -398,6 +392,9 @@ def _variable(value: Any, grids: tuple[GridSpec, ...]) -> Variable:
         imputed=checked(entries.get("imputed", False), bool),
         counts=optional(entries.get("counts"), _kind_of_unit),
         counts_open=listed(entries.get("counts_open", []), string),
+        codes_from_records=checked(entries.get("codes_from_records", False), bool),
+        owner=checked(entries.get("owner", False), bool),
+        waiver=string(entries.get("waiver", "")),
     )
 
 
@@ -410,7 +407,8 @@ def _codes(value: object, grids: tuple[GridSpec, ...]) -> tuple[Code, ...]:
     codes: list[Code] = []
     for code in checked(value, list):
         if isinstance(code, dict) and "grid" in code:
-            codes += _grid_codes(grids[whole(code["grid"])])
+            squares = np.array(listed(code.get("squares", []), whole), dtype=np.int64)
+            codes += leaf_codes(grids[whole(code["grid"])], squares)
         elif isinstance(code, dict):
             low, high = listed(code["range"], whole)
             codes += range_codes(low, high)
@@ -430,6 +428,17 @@ def _code(value: object) -> Code:
         optional(lower, whole),
         optional(upper, whole),
     )
+
+
+def _hierarchies(
+    value: Any, grids: tuple[GridSpec, ...], codes: tuple[Code, ...]
+) -> tuple[Hierarchy, ...]:
+    trees: list[Hierarchy] = []
+    for entry in checked(value, list):
+        grid = grids[whole(entry["grid"])] if "grid" in entry else None
+        made = None if grid is None else grid_hierarchies(grid, grid.squares_of(codes))
+        trees += (_hierarchy(entry),) if made is None else made
+    return tuple(trees)
 
 
 def _hierarchy(value: Any) -> Hierarchy:

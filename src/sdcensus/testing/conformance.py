@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import xor
@@ -21,6 +22,8 @@ from typing import Any
 import numpy as np
 
 from sdcensus.engine.requests import Engine, Tabulate
+from sdcensus.errors import SpecError
+from sdcensus.kernels.cells.replicates import REPLICATES, replicate_groups
 from sdcensus.model.cube.contributions import (
     ABSOLUTE,
     CONTRIBUTOR_KEY,
@@ -30,6 +33,7 @@ from sdcensus.model.cube.contributions import (
     ContributionNeeds,
 )
 from sdcensus.model.cube.cube import SUM_OF, Cube
+from sdcensus.model.cube.replicates import replicate_names
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.schema.encoding import NO_VALUE
 from sdcensus.model.schema.schema import Combine, KeySpace, Schema
@@ -47,6 +51,18 @@ NO_HOUSEHOLD = 0xFFFFFFFF
 Place = tuple[int, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Contributed:
+    """What a record, or all records of an owner, contribute to a cell."""
+
+    contribution: int
+    key: int
+    amount: int
+    weight: int
+    waived: bool
+    owner: object
+
+
 @dataclass(slots=True)
 class CellTruth:
     """What a cell must hold."""
@@ -56,8 +72,9 @@ class CellTruth:
     weight: int = 0
     sums: dict[str, int] = field(default_factory=dict)
     households: set[int] = field(default_factory=set)
-    #: Of each record its contribution, its key, its amount and its weight.
-    contributions: list[tuple[int, int, int, int]] = field(default_factory=list)
+    contributions: list[Contributed] = field(default_factory=list)
+    #: Of each record the number of its household, its key, and what it adds to the estimate.
+    drawn: list[tuple[int, int, int]] = field(default_factory=list)
 
 
 def small_store(folder: Path, census: SmallCensus) -> tuple[CensusStore, dict[Entity, list[int]]]:
@@ -90,6 +107,18 @@ def _arrays(census: SmallCensus, entity: Entity) -> Units:
             for variable in described
             if variable.continuous
         },
+        owners={
+            variable.name: np.array(
+                [
+                    len(own) + 4 + at if unit.owners[variable.name] is None else owner
+                    for at, unit in enumerate(own)
+                    for owner in [unit.owners[variable.name]]
+                ],
+                dtype=np.int64,
+            )
+            for variable in described
+            if variable.owner
+        },
         parents={
             parent: np.array(
                 [-1 if unit.parents[parent] is None else unit.parents[parent] for unit in own],
@@ -115,7 +144,30 @@ def tabulate_request(schema: Schema, table: TableRequest) -> Tabulate:
         sums=table.sums,
         households=table.households,
         contributions=ContributionNeeds(largest=table.largest) if table.amount else None,
+        replicates=table.replicates,
     )
+
+
+def check_sparse_engine(
+    engine: Engine,
+    census: SmallCensus,
+    table: TableRequest,
+    *,
+    schema: Schema | None = None,
+    households: Sequence[int] | None = None,
+) -> None:
+    """Demand of an engine that holds no grid what ``check_engine`` demands.
+
+    Only margins of amounts that belong to owners are refused by it: they are not made from cells.
+    """
+    request = tabulate_request(schema or census.schema, table)
+    amount, spec = request.spec.amount, request.spec
+    if amount is not None and amount.owner and any(len(axis.blocks) > 1 for axis in spec.axes):
+        with suppress(SpecError):
+            engine.tabulate(request)
+            raise AssertionError("margins of amounts of owners have to be refused")
+        return
+    check_engine(engine, census, table, schema=schema, households=households)
 
 
 def check_engine(
@@ -168,7 +220,10 @@ def check_cube(
         if table.households:
             _check_households(cell, expected, households, place)
         if table.amount:
-            _check_contributions(cell, expected, table, space, place)
+            waivers = table.amount in census.waivers
+            _check_contributions(cell, expected, table, space, place, waivers=waivers)
+        if table.replicates:
+            _check_replicates(cell, expected, households or (), place)
     shown = set(itertools.product(*(range(len(axis.codes)) for axis in cube.spec.axes)))
     if cube.dense is None:
         shown &= set(truth)  # only cells with records
@@ -179,27 +234,62 @@ def _combined(keys: Sequence[int], space: KeySpace) -> int:
     return reduce(xor, keys, 0) if space.combine is Combine.XOR else sum(keys) % space.modulus
 
 
+def _of_owners(records: Sequence[Contributed], space: KeySpace) -> list[Contributed]:
+    """What owners contribute: the records of each that contribute anything, as one."""
+    owned: dict[object, list[Contributed]] = {}
+    for record in records:
+        if record.contribution:
+            owned.setdefault(record.owner, []).append(record)
+    together = [
+        Contributed(
+            contribution=sum(record.contribution for record in own),
+            key=_combined([record.key for record in own], space),
+            amount=sum(record.amount for record in own),
+            weight=min(record.weight for record in own),
+            waived=all(record.waived for record in own),
+            owner=owner,
+        )
+        for owner, own in owned.items()
+    ]
+    return [one for one in together if one.contribution]
+
+
 def _check_contributions(
-    cell: Mapping[str, Any], expected: CellTruth, table: TableRequest, space: KeySpace, place: Place
+    cell: Mapping[str, Any],
+    expected: CellTruth,
+    table: TableRequest,
+    space: KeySpace,
+    place: Place,
+    *,
+    waivers: bool,
 ) -> None:
     """The sum, who contributes, the extremes, and the largest in their order."""
-    behind = [entry for entry in expected.contributions if entry[0]]
-    amounts = [amount for amount, *_ in behind]
+    behind = _of_owners(expected.contributions, space)
+    amounts = [one.contribution for one in behind]
     assert cell[f"{SUM_OF}{table.amount}"] == sum(amounts), (place, "sum")
     assert cell[CONTRIBUTORS] == len(behind), (place, "contributors")
-    assert cell[CONTRIBUTOR_KEY] == _combined([key for _, key, _, _ in behind], space), place
+    assert cell[CONTRIBUTOR_KEY] == _combined([one.key for one in behind], space), place
     assert cell[ABSOLUTE] == sum(map(abs, amounts)), (place, "without signs")
     if behind:
         assert (cell[LOWEST], cell[HIGHEST]) == (min(amounts), max(amounts)), (place, "extremes")
-    lists = {"largest:amount+key": [(amount, key) for amount, key, _, _ in behind]}
+    lists: dict[str, list[tuple[int, ...]]] = {
+        "largest:amount+key": [(one.contribution, one.key) for one in behind]
+    }
     if table.weighs:
-        lists["by_amount:amount+weight"] = [(amount, weight) for _, _, amount, weight in behind]
-    for name, entries in lists.items():
+        lists["by_amount:amount+weight"] = [(one.amount, one.weight) for one in behind]
+    for plain, entries in lists.items():
+        name = plain
+        if waivers:
+            name += "+waived"
+            pairs = zip(entries, behind, strict=True)
+            entries = [(*entry, int(one.waived)) for entry, one in pairs]
+        # A sum of amounts as they are may be 0 where that of weighted ones is not.
+        entries = [entry for entry in entries if entry[0]]
         if not table.largest:
             assert name not in cell
             continue
         ordered = sorted(entries, key=lambda entry: (abs(entry[0]), *entry), reverse=True)
-        filled = ordered + [(0, 0)] * table.largest
+        filled = ordered + [(0,) * (2 + waivers)] * table.largest
         flat = [number for entry in filled[: table.largest] for number in entry]
         assert cell[name] == flat, (place, name)
 
@@ -224,6 +314,17 @@ def _check_households(
             for household in expected.households
         ]
         assert (first, last) == (min(rows), max(rows)), (place, "households")
+
+
+def _check_replicates(
+    cell: Mapping[str, int], expected: CellTruth, numbers: Sequence[int], place: Place
+) -> None:
+    """What each group of households adds: those that the kernel puts into it, and no others."""
+    sums = [0] * REPLICATES
+    for household, key, value in expected.drawn:
+        cluster = key if household < 0 else numbers[household]
+        sums[int(replicate_groups(np.array([cluster]))[0])] += value
+    assert [cell[name] for name in replicate_names()] == sums, (place, "replicates")
 
 
 def cells_of(cube: AnyCube) -> Iterator[tuple[Place, dict[str, Any]]]:
@@ -257,21 +358,39 @@ def true_cells(census: SmallCensus, table: TableRequest, spec: TableSpec) -> dic
                 amount = value_of(census, table.of, unit, schema.variable(name))
                 cell.sums[name] = cell.sums.get(name, 0) + amount
             if table.amount:
-                cell.contributions.append(_contributed(census, table, unit, weight))
+                cell.contributions.append(_contributed(census, table, unit, weight, number))
             if table.households:
                 cell.households.add(_household(census, table.of, unit, number))
+            if table.replicates and weight is not None:
+                value = value_of(census, table.of, unit, weight)
+                if table.amount:
+                    value = _contributed(census, table, unit, weight, number).contribution
+                household = _household(census, table.of, unit, number)
+                cell.drawn.append((household, census.key(table.of, unit), value))
     return truth
 
 
 def _contributed(
-    census: SmallCensus, table: TableRequest, unit: Unit, weight: Variable | None
-) -> tuple[int, int, int, int]:
+    census: SmallCensus, table: TableRequest, unit: Unit, weight: Variable | None, number: int
+) -> Contributed:
     amount = value_of(census, table.of, unit, census.schema.variable(table.amount))
-    key = census.key(table.of, unit)
-    if weight is None or not table.weighs:
-        return amount, key, amount, 1
-    own = value_of(census, table.of, unit, weight)
-    return contribution(amount, own, 10**weight.decimals), key, amount, own
+    own, given = 1, amount
+    if weight is not None and table.weighs:
+        own = value_of(census, table.of, unit, weight)
+        given = contribution(amount, own, 10**weight.decimals)
+    waived = False
+    if table.amount in census.waivers:
+        name, leaves = census.waivers[table.amount]
+        waived = leaf_of(census, table.of, unit, census.schema.variable(name)) in leaves
+    owner = unit.owners.get(table.amount)
+    return Contributed(
+        given,
+        census.key(table.of, unit),
+        amount,
+        own,
+        waived,
+        ("itself", number) if owner is None else owner,
+    )
 
 
 def _positions(axis: Axis, leaves: Mapping[str, int]) -> list[int]:

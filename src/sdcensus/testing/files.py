@@ -68,11 +68,12 @@ def write_files(
 
 
 def _columns(schema: Schema, entity: Entity) -> list[str]:
-    return [
-        variable.source.column
-        for variable in _described(schema, entity)
-        if variable.source is not None
-    ]
+    columns: list[str] = []
+    for variable in _described(schema, entity):
+        assert variable.source is not None
+        columns.append(variable.source.column)
+        columns += [variable.source.owner] if variable.source.owner is not None else []
+    return columns
 
 
 def _described(schema: Schema, entity: Entity) -> list[Variable]:
@@ -97,6 +98,10 @@ def _row(census: SmallCensus, entity: Entity, unit: Unit, at: int, decimal: str)
     for variable in _described(schema, entity):
         assert variable.source is not None
         row[variable.source.column] = _spelled(census, variable, entity, unit, at, decimal)
+        if variable.source.owner is not None:
+            owner = unit.owners[variable.name]
+            spellings = ["", " "] if owner is None else [f"{owner}", f" 00{owner}", f"{owner}.0"]
+            row[variable.source.owner] = spellings[at % len(spellings)]
     return row
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from sdcensus.model.schema.schema import KeyScope, Schema
 from sdcensus.model.schema.variable import Entity, EntitySpec, Role, Variable, VariableSource
@@ -21,12 +21,13 @@ P, F, H, D = Entity.PERSON, Entity.FAMILY, Entity.HOUSEHOLD, Entity.DWELLING
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """One record: its id, the places of its parents, its leaves and its values."""
+    """One record: its id, the places of its parents, its leaves, values and owners of values."""
 
     id: tuple[str, ...]
     parents: Mapping[Entity, int | None]
     leaves: Mapping[str, int]
     values: Mapping[str, int | None]
+    owners: Mapping[str, int | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +37,12 @@ class SmallCensus:
     Attributes:
         schema: Its schema, without files.
         units: Its records, by kind.
+        waivers: For each amount with a waiver, the variable and its leaves that say who agreed.
     """
 
     schema: Schema
     units: Mapping[Entity, Sequence[Unit]]
+    waivers: Mapping[str, tuple[str, frozenset[int]]] = field(default_factory=dict)
 
     def canonical_id(self, entity: Entity, unit: Unit) -> str:
         """What the digest of a record is made of."""
@@ -180,21 +183,26 @@ def _draft(
         parents[parent] = None if lacks else draws.choice(candidates)
     leaves: dict[str, int] = {}
     values: dict[str, int | None] = {}
+    owners: dict[str, int | None] = {}
     for variable in schema.variables:
         if variable.entity is not entity or not variable.stored:
             continue
         if variable.role is Role.WEIGHT:
-            values[variable.name] = draws.randrange(1, 10 ** draws.randrange(1, 10))
+            # No sum of amounts times weights leaves 64 bits: that error has tests of its own.
+            digits = draws.randrange(1, min(10, 5 + variable.decimals))
+            values[variable.name] = draws.randrange(1, 10**digits)
         elif variable.continuous:
             size = 10 ** draws.randrange(1, 13)
             amount = None if draws.random() < 0.2 else draws.randrange(-size, size)
             values[variable.name] = amount
             limit = 100 * 10**variable.decimals
             leaves[variable.name] = 2 if amount is None else int(amount >= limit)
+            if variable.owner:
+                owners[variable.name] = None if draws.random() < 0.2 else draws.randrange(4)
         else:
             leaf = draws.randrange(len(variable.codes))
             leaves[variable.name] = fixed.get(variable.name, leaf)
-    return Unit((), parents, leaves, values)
+    return Unit((), parents, leaves, values, owners)
 
 
 def _identified(
@@ -216,7 +224,7 @@ def _identified(
                 parts.append(inherited[column])
                 continue
         parts.append(f"{at:02d}")
-    return Unit(tuple(parts), draft.parents, draft.leaves, draft.values)
+    return replace(draft, id=tuple(parts))
 
 
 def _only_with_members(schema: Schema, units: dict[Entity, list[Unit]]) -> dict[Entity, list[Unit]]:
@@ -232,12 +240,7 @@ def _only_with_members(schema: Schema, units: dict[Entity, list[Unit]]) -> dict[
         for child, own in units.items():
             if entity in schema.parents(child):
                 units[child] = [
-                    Unit(
-                        unit.id,
-                        {**unit.parents, entity: place.get(unit.parents[entity])},
-                        unit.leaves,
-                        unit.values,
-                    )
+                    replace(unit, parents={**unit.parents, entity: place.get(unit.parents[entity])})
                     for unit in own
                 ]
     return units

@@ -19,6 +19,7 @@ from sdcensus.store.manifest import (
     KEY_COLUMN,
     imputed_column,
     link_column,
+    owner_column,
     value_column,
 )
 from sdcensus.store.writer import writing
@@ -35,6 +36,7 @@ class Units:
         leaves: Positions in the code list, by variable.
         values: Fixed-point values, by variable.
         imputed: 1 where a value was imputed, by variable.
+        owners: The numbers of owners of amounts, by variable.
         parents: The place of each record's parent among the parent's ``Units``; -1 for none.
         digests: Digests of identity; derived from the keys where they are not given.
     """
@@ -43,6 +45,7 @@ class Units:
     leaves: Mapping[str, Integers] = field(default_factory=dict)
     values: Mapping[str, Integers] = field(default_factory=dict)
     imputed: Mapping[str, Integers] = field(default_factory=dict)
+    owners: Mapping[str, Integers] = field(default_factory=dict)
     parents: Mapping[Entity, Integers] = field(default_factory=dict)
     digests: Integers | None = None
 
@@ -87,6 +90,8 @@ def write_store(
                 writer.write(entity, value_column(name), [values.astype(np.int64)[rows]])
             for name, flags in own.imputed.items():
                 writer.write(entity, imputed_column(name), [flags.astype(np.uint8)[rows]])
+            for name, owners in own.owners.items():
+                writer.write(entity, owner_column(name), [owners.astype(np.uint32)[rows]])
         writer.describe(schema, secret_id=secret_id, on_problem="refuse")
     return CensusStore.open(path)
 

@@ -23,6 +23,7 @@ from sdcensus.model.schema.variable import (
     Code,
     CodeKind,
     EmptyField,
+    EmptyOwner,
     Entity,
     Hierarchy,
     Level,
@@ -68,6 +69,7 @@ class TableRequest:
     households: bool = False
     measure: str = "count"
     largest: int = 0
+    replicates: bool = False
 
     @property
     def amount(self) -> str:
@@ -181,8 +183,13 @@ def variables(
 
 
 @st.composite
-def small_censuses(draw: st.DrawFn, *, most_units: int = 12) -> SmallCensus:
-    """A census with up to a dozen units of each kind, possibly none at all."""
+def small_censuses(
+    draw: st.DrawFn, *, most_units: int = 12, with_amount: bool = False
+) -> SmallCensus:
+    """A census with up to a dozen units of each kind, possibly none at all.
+
+    One ``with_amount`` surely has one, which may belong to owners and may have waivers.
+    """
     shape = draw(st.sampled_from(SHAPES))
     skeleton = Schema(census=CensusInfo(name="small"), entities=shape.entities, variables=())
     described: list[Variable] = []
@@ -195,7 +202,10 @@ def small_censuses(draw: st.DrawFn, *, most_units: int = 12) -> SmallCensus:
     if areas == 2 and len(described) > 1:
         main = draw(st.integers(0, 1))
         described[:2] = [replace(described[at], main=at == main) for at in range(2)]
-    amounts = _amounts(draw, shape)
+    amounts = _amounts(draw, shape, with_amount=with_amount)
+    waivers: dict[str, tuple[str, frozenset[int]]] = {}
+    if with_amount:
+        amounts, waivers = _with_waivers(draw, amounts, described, skeleton)
     scope = draw(st.sampled_from(KeyScope))
     schema = Schema(
         census=CensusInfo(name="small", code=("TT", "2011")),
@@ -210,7 +220,31 @@ def small_censuses(draw: st.DrawFn, *, most_units: int = 12) -> SmallCensus:
         for spec in shape.entities
     }
     draws = random.Random(draw(st.integers(0, 1 << 32)))
-    return SmallCensus(schema, random_units(schema, sizes, draws))
+    return SmallCensus(schema, random_units(schema, sizes, draws), waivers)
+
+
+def _with_waivers(
+    draw: st.DrawFn, amounts: Sequence[Variable], described: Sequence[Variable], skeleton: Schema
+) -> tuple[list[Variable], dict[str, tuple[str, frozenset[int]]]]:
+    """Amounts, some of whose contributors agreed to be shown, as codes of a variable say."""
+    with_waivers: list[Variable] = []
+    waivers: dict[str, tuple[str, frozenset[int]]] = {}
+    for amount in amounts:
+        known = [
+            variable
+            for variable in described
+            if variable.entity in skeleton.lineage(amount.entity) and len(variable.codes) > 1
+        ]
+        if amount.role is Role.WEIGHT or not known or not draw(st.booleans()):
+            with_waivers.append(amount)
+            continue
+        variable = draw(st.sampled_from(known))
+        at = draw(st.integers(0, len(variable.codes) - 1))
+        code = _quoted(variable.codes[at].code)
+        text = f"{variable.name}@{variable.leaf_level} == {code}"
+        with_waivers.append(replace(amount, waiver=text))
+        waivers[amount.name] = variable.name, frozenset({at})
+    return with_waivers, waivers
 
 
 def _with_universes(draw: st.DrawFn, schema: Schema, described: Sequence[Variable]) -> Schema:
@@ -245,7 +279,7 @@ def _steps(schema: Schema, entity: Entity, ancestor: Entity) -> list[tuple[Entit
     return list(zip((entity, *path), path, strict=False))
 
 
-def _amounts(draw: st.DrawFn, shape: Shape) -> list[Variable]:
+def _amounts(draw: st.DrawFn, shape: Shape, *, with_amount: bool) -> list[Variable]:
     amounts: list[Variable] = []
     if draw(st.booleans()):
         entity, file = _home(draw, shape)
@@ -260,9 +294,16 @@ def _amounts(draw: st.DrawFn, shape: Shape) -> list[Variable]:
                 source=source,
             )
         )
-    if draw(st.booleans()):
+    if with_amount or draw(st.booleans()):
         entity, file = _home(draw, shape)
-        source = VariableSource(file=file.value, column="amount", empty=EmptyField.NOT_STATED)
+        owner = "owner" if with_amount and file is entity and draw(st.booleans()) else None
+        source = VariableSource(
+            file=file.value,
+            column="amount",
+            empty=EmptyField.NOT_STATED,
+            owner=owner,
+            owner_empty=EmptyOwner.ITSELF,
+        )
         codes = (
             Code("under 100", lower=-(10**15), upper=99),
             Code("100+", lower=100),
@@ -275,6 +316,7 @@ def _amounts(draw: st.DrawFn, shape: Shape) -> list[Variable]:
                 codes=codes,
                 continuous=True,
                 decimals=draw(st.integers(0, 2)),
+                owner=owner is not None,
                 source=source,
             )
         )
@@ -360,10 +402,15 @@ def axis_texts(draw: st.DrawFn, variable: Variable) -> str:
 
 
 @st.composite
-def table_requests(draw: st.DrawFn, census: SmallCensus) -> TableRequest:
-    """A table of any kind of unit on any axes, over any universe."""
+def table_requests(
+    draw: st.DrawFn, census: SmallCensus, *, counts_only: bool = False, sums_only: bool = False
+) -> TableRequest:
+    """A table of any kind of unit on any axes, over any universe, of counts or of sums."""
     schema = census.schema
-    of = draw(st.sampled_from([spec.entity for spec in schema.entities]))
+    kinds = [spec.entity for spec in schema.entities]
+    if sums_only:
+        kinds = [schema.variable("amount").entity]
+    of = draw(st.sampled_from(kinds))
     usable = schema.usable(of)
     axes = draw(st.permutations(usable)) if usable else []
     axes = axes[: draw(st.sampled_from((2, 1, 3, 2, 4, 0)))]
@@ -379,7 +426,8 @@ def table_requests(draw: st.DrawFn, census: SmallCensus) -> TableRequest:
     has_weight = schema.weight(of) is not None
     own = [f"sum({name})" for name in amounts if schema.variable(name).entity is of]
     weighted = [f"weighted-{measure}" for measure in own if has_weight]
-    measure = draw(st.sampled_from(["count", *own, *weighted]))
+    counts = [] if sums_only else ["count"]
+    measure = "count" if counts_only else draw(st.sampled_from([*counts, *own, *weighted]))
     return TableRequest(
         of=of,
         by=by,
@@ -394,8 +442,8 @@ def table_requests(draw: st.DrawFn, census: SmallCensus) -> TableRequest:
 
 @st.composite
 def censuses_with_tables(
-    draw: st.DrawFn, *, most_units: int = 12
+    draw: st.DrawFn, *, most_units: int = 12, sums_only: bool = False
 ) -> tuple[SmallCensus, TableRequest]:
-    """A census and a table of it."""
-    census = draw(small_censuses(most_units=most_units))
-    return census, draw(table_requests(census))
+    """A census and a table of it, which is one of sums if ``sums_only``."""
+    census = draw(small_censuses(most_units=most_units, with_amount=sums_only))
+    return census, draw(table_requests(census, sums_only=sums_only))

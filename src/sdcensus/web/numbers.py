@@ -29,6 +29,7 @@ def decide_numbers(
         census=service.census,
         policy=service.policy,
         methods=service.methods,
+        sums=service.sums,
         smallest_group=service.smallest_group or None,
         known=database.served.all(),
         events=database.served.events(),

@@ -83,7 +83,8 @@ class Settings:
     office: str = ""
     feedback: str = ""
     languages: tuple[str, ...] = LANGUAGES
-    online_cells: int = 100_000
+    # A grid of 100,000 squares with those in no square, by sex, with totals.
+    online_cells: int = 310_000
     online_workbook_cells: int = 100_000
     workers: int = 2
     queue: int = 64

@@ -9,6 +9,7 @@ from sdcensus.documents.mapping.document import mapping_from_document, read_mapp
 from sdcensus.documents.toml.lines import parse_toml
 from sdcensus.errors import DocumentError, InputError
 from sdcensus.model.plan.mapping import OUTSIDE, Mapping
+from sdcensus.model.schema.grids import GridSpec, grid_hierarchies, leaf_codes
 from sdcensus.model.schema.schema import CensusInfo, Schema
 from sdcensus.model.schema.variable import (
     Code,
@@ -381,6 +382,33 @@ def test_cells_have_the_country_in_front_once_and_one_is_none(cell: str, none: C
     level = mapping.variable(mapping.grid).level("GEO_G")
     assert [code.code for code in level.codes] == [f"LA_{CELL}", "LA_unallocated"]
     assert level.group == (0, 1)
+
+
+def test_of_a_grid_of_several_sizes_the_squares_of_1_km_are_taken() -> None:
+    grid = GridSpec("cell", "x", "y", 3035, 500, (0, 0, 2000, 500), coarser=(1000, 2000))
+    squares = Variable(
+        name="cell",
+        entity=Entity.PERSON,
+        codes=leaf_codes(grid),
+        hierarchies=grid_hierarchies(grid),
+        leaf_level="500m",
+    )
+    document = parse_toml(Path("m.toml"), HEAD + SEX + '[grid]\nvariable = "cell"\n')
+    schema = replace(SCHEMA, variables=(*SCHEMA.variables, squares))
+    with pytest.raises(DocumentError, match="are no cells of 1 km²"):  # N0 is no cell of Europe
+        mapping_from_document(document, EU, schema)
+    north = GridSpec("cell", "x", "y", 3035, 500, (9000, 9000, 11000, 9500), coarser=(1000,))
+    squares = replace(squares, codes=leaf_codes(north), hierarchies=grid_hierarchies(north))
+    schema = replace(SCHEMA, variables=(*SCHEMA.variables, squares))
+    mapping = mapping_from_document(document, EU, schema)
+    assert mapping.grid is not None
+    level = mapping.variable(mapping.grid).level("GEO_G")
+    assert [code.code for code in level.codes] == [
+        "LA_CRS3035RES1000mN9000E9000",
+        "LA_CRS3035RES1000mN9000E10000",
+        "LA_unallocated",
+    ]
+    assert level.group == (0, 0, 1, 1, 2)
 
 
 @pytest.mark.parametrize(

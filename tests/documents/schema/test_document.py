@@ -302,6 +302,35 @@ def test_the_extent_of_a_grid_is_that_of_its_cells(tmp_path: Path) -> None:
     assert len(schema.variable("area_grid").codes) == 4 * 2 + 1
 
 
+def test_a_grid_may_have_several_sizes(tmp_path: Path) -> None:
+    grid = (
+        'grid = { x = "e", y = "n", epsg = 3035, cells = [1000, 100, 500],'
+        " extent = [450, 0, 1150, 100] }"
+    )
+    text = HEAD + variable('role = "geography"', "range = [0, 9]", grid, name="area")
+    schema = read(tmp_path, text)
+    squares = schema.variable("area_grid")
+    assert schema.grids[0].sizes == (100, 500, 1000)
+    assert schema.grids[0].extent == (400, 0, 1200, 100)
+    assert [level.name for level in squares.levels()] == ["100m", "500m", "1km"]
+    assert squares.level().name == "100m"
+    assert squares.level_label("1km").show("en") == "Grid cell of 1 km"
+    assert squares.label.show("en") == "Grid cell of 100 m, 500 m, 1 km"
+
+
+def test_one_size_in_a_list_is_a_grid_of_that_size(tmp_path: Path) -> None:
+    grid = 'grid = {{ x = "e", y = "n", epsg = 3035, {}, extent = [0, 0, 900, 900] }}'
+    single, listed = (
+        read(
+            tmp_path,
+            HEAD + variable('role = "geography"', "range = [0, 9]", grid.format(size), name="area"),
+        )
+        for size in ("cell = 300", "cells = [300]")
+    )
+    assert single.variable("area_grid") == listed.variable("area_grid")
+    assert single.grids == listed.grids
+
+
 def test_records_without_an_id_are_known_by_their_content(tmp_path: Path) -> None:
     text = HEAD.replace('id = ["ed", "hh", "no"]', "from_content = true")
     spec = read(tmp_path, text).entity(Entity.PERSON)
@@ -521,6 +550,26 @@ MISTAKES = [
             'grid = { x = "e", y = "n", epsg = 1, cell = 9, extent = [0, 0, 0, 0] } #!',
         ),
         r"extent is empty",
+    ),
+    *(
+        (
+            variable(
+                'role = "geography"',
+                "range = [0, 9]",
+                f'grid = {{ x = "e", y = "n", epsg = 1,{size} extent = [0, 0, 900, 900] }} #!',
+            ),
+            words,
+        )
+        for size, words in (
+            ("", r"'cell' is missing: .* or cells = \[100, 1000\]"),
+            (" cells = [],", r"'cell' is missing"),
+            (" cell = 100, cells = [100, 200],", r"either 'cell' or 'cells', not both"),
+            (" cells = [100, 300, 100],", r"100 stands there twice"),
+            (" cells = [100, 250],", r"250 m do not consist of whole squares of 100 m"),
+            (" cells = [0, 250],", r"should be at least 1"),
+            (' cells = ["1km"],', r"should be a whole number"),
+            (" cells = 100,", r"should be a list"),
+        )
     ),
     # keys
     (

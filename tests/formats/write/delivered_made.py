@@ -10,6 +10,7 @@ import numpy as np
 
 from sdcensus.model.published.delivery import DeliveredAxis, DeliveredTable, deliver
 from sdcensus.model.published.table import Table
+from sdcensus.model.published.table_format import BUILT_IN, table_format
 from sdcensus.model.schema.schema import CensusInfo, Schema
 from sdcensus.model.schema.variable import (
     Code,
@@ -56,6 +57,9 @@ def delivered(*axes: DeliveredAxis, name: str = "t", **more: Any) -> DeliveredTa
     more.setdefault("title", text("A title", "Un título"))
     return DeliveredTable(name=name, axes=axes, **more)
 
+
+#: Formats that take every table; the others are for tables whose areas have shapes.
+FOR_ANY_TABLE = tuple(name for name in BUILT_IN if not table_format(name).areas)
 
 GEO = axis(
     "GEO",

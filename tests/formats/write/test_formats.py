@@ -10,12 +10,11 @@ import pytest
 from sdcensus.errors import MissingExtra, OutputError, SpecError, UnknownName
 from sdcensus.formats.write import check_formats, files_of, parquet, write_delivered
 from sdcensus.model.published.delivery import DeliveredTable
-from sdcensus.model.published.table_format import BUILT_IN
-from tests.formats.write.delivered_made import GEO, axis, delivered
+from tests.formats.write.delivered_made import FOR_ANY_TABLE, GEO, axis, delivered
 
 
 @pytest.mark.parametrize("languages", [(), ("en",), ("en", "es")])
-@pytest.mark.parametrize("name", BUILT_IN)
+@pytest.mark.parametrize("name", FOR_ANY_TABLE)
 def test_every_format_writes_the_files_that_it_announces(
     tmp_path: Path, name: str, languages: tuple[str, ...]
 ) -> None:
@@ -76,7 +75,7 @@ def test_a_layout_that_the_table_cannot_have_is_refused(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("name", BUILT_IN)
+@pytest.mark.parametrize("name", FOR_ANY_TABLE)
 def test_a_full_disk_is_told_and_leaves_nothing(tmp_path: Path, name: str) -> None:
     resource = pytest.importorskip("resource")
     one = delivered(axis("A", [f"a{at}" for at in range(300)]), axis("B", "abcdefgh"))

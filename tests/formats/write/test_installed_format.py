@@ -123,6 +123,7 @@ def test_pages_offer_it(seen: dict[str, Any]) -> None:
         "about": "Columnas con tabuladores.",
         "media_type": "text/tab-separated-values",
         "endings": [".tsv"],
+        "areas": False,
     }
     assert "Columnas con tabuladores." in seen["menu"]
     assert "<code>tsv</code>" in seen["page"]

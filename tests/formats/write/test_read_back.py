@@ -19,9 +19,9 @@ from sdcensus.formats.write.streamed import StreamedTable, write_streamed
 from sdcensus.model.cube.streamed_cells import PublishedCells
 from sdcensus.model.published.delivery import DeliveredTable, delivered_axis
 from sdcensus.model.published.table import IN_PLACE, Mark, SparseTable, Table
-from sdcensus.model.published.table_format import BUILT_IN
 from sdcensus.model.text import Text
 from tests.formats.write.delivered_made import (
+    FOR_ANY_TABLE,
     axis,
     counts,
     delivered,
@@ -148,13 +148,17 @@ def test_a_list_that_leaves_codes_out_says_nothing_about_them(tmp_path: Path) ->
 
 def test_a_published_folder_in_all_formats_is_read_once(tmp_path: Path) -> None:
     table = counts(spec("job+group", "area", universe=INSIDE))
-    write_delivered(tree_table(table), tmp_path, formats=list(BUILT_IN), languages=["en", "es"])
+    write_delivered(tree_table(table), tmp_path, formats=FOR_ANY_TABLE, languages=["en", "es"])
+    (tmp_path / "t.gpkg").write_bytes(b"a layer")
+    (tmp_path / "t.geo.parquet").write_bytes(b"a layer")
     (tmp_path / "manifest.json").write_text("{}", encoding="utf-8", newline="\n")
     (tmp_path / "notes.en.md").write_text("# Notes\n", encoding="utf-8", newline="\n")
     found = scan_published(tmp_path)
     assert [table.name for table in found.tables] == ["t.csv"]
     assert found.tables[0].table == table
-    assert {one.name for one in found.skipped} == {"t.en.xlsx", "t.es.xlsx"}
+    assert {one.name for one in found.skipped} == {
+        *("t.en.xlsx", "t.es.xlsx", "t.gpkg", "t.geo.parquet")
+    }
 
 
 def test_figures_that_are_no_counts_are_left_out_with_the_reason(tmp_path: Path) -> None:

@@ -21,12 +21,13 @@ from sdcensus.model.cube.cube import Origin, finish
 from sdcensus.model.published.delivery import deliver, delivered_axis, heading_of
 from sdcensus.model.published.small_groups import SmallGroups
 from sdcensus.model.published.table import AnyTable, SparseTable, Table
-from sdcensus.model.published.table_format import BUILT_IN, table_format
+from sdcensus.model.published.table_format import table_format
 from sdcensus.model.schema.schema import KeySpace
 from sdcensus.model.spec.axis import make_axis
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import Text
 from tests.formats.made import PROVENANCE, SEX, sparse, spec, table
+from tests.formats.write.delivered_made import FOR_ANY_TABLE
 
 NOTE = Text.of({"en": "Read this.", "es": "Lea esto."})
 AXES = ("area+parish", "sex")
@@ -50,7 +51,7 @@ def too_large(monkeypatch: pytest.MonkeyPatch) -> None:
 # ---------------------------------------------------------------- the files of a delivery
 
 
-@pytest.mark.parametrize("name", BUILT_IN)
+@pytest.mark.parametrize("name", FOR_ANY_TABLE)
 def test_the_files_are_those_of_the_delivery(tmp_path: Path, name: str) -> None:
     published = table(*AXES, withheld=[3, 4], below=7).with_notes(NOTE)
     (tmp_path / "delivered").mkdir()
@@ -176,7 +177,7 @@ def test_what_cannot_be_a_table_file_is_refused(tmp_path: Path) -> None:
 def test_a_cube_cannot_be_written(tmp_path: Path) -> None:
     sums = {"count": np.array([1, 2]), "key": np.array([3, 4], dtype=np.uint64)}
     cube: Any = finish(spec("sex"), Origin(KeySpace()), sums)
-    for name in BUILT_IN:
+    for name in FOR_ANY_TABLE:
         with pytest.raises(SpecError, match="A Cube is no published table"):
             written(tmp_path, cube, table_format(name).endings[0])
     assert list(tmp_path.iterdir()) == []

@@ -62,16 +62,17 @@ def test_every_key_is_counted(cell: list[int], settings: dict[str, object]) -> N
 
 def test_by_the_rows_of_the_table() -> None:
     # A sum of one contribution of 1000 with a share of 0.1 stands at the height 10, above the last
-    # anchor: its deviations are the last row times 100.
+    # anchor: its deviations are the last row times 100, each spread over a step of 25. Rounding to
+    # a whole amount moves both bounds out by a half.
     method = CellKeySums(secret=SECRET)
     cube = by_hand([[1000]], [0])
     table = method._settings.table
     deviations, widths = table.widths()[-1]
-    inside = sum(
-        Fraction(width, 2**32)
-        for moved, width in zip(deviations, widths, strict=True)
-        if abs(Fraction(100 * moved, table.step)) <= 50
-    )
+    inside, bound = Fraction(0), Fraction(101, 2)
+    for moved, width in zip(deviations, widths, strict=True):
+        middle, half = Fraction(100 * moved, table.step), Fraction(50, table.step)
+        overlap = min(middle + half, bound) - max(middle - half, -bound)
+        inside += Fraction(width, 2**32) * max(overlap, Fraction(0)) / (2 * half)
     assert chance(method, cube, 0, 950, 1050) == pytest.approx(float(inside), abs=1e-9)
 
 
@@ -93,6 +94,20 @@ def test_draws_of_a_secret_agree_and_a_near_miss_does_not(cell: list[int], share
     other = replace(method, noise_share=0.3)
     if cell != [5]:
         assert abs(share - chance(other, cube, 0, low, high)) > 4.5 * error
+
+
+@pytest.mark.parametrize("base", [7, 250])
+@pytest.mark.parametrize("derivation", ["hashed", "rotated"])
+def test_rounded_sums_have_the_chances_of_their_multiples(base: int, derivation: str) -> None:
+    method = CellKeySums(rounded_to=base, key_derivation=derivation, secret=SECRET)
+    cube = by_hand([[900, 300]], [0], key_space=DECIMAL)
+    keys = np.arange(DECIMAL.modulus)
+    values = published(method, cube, 0, keys)
+    for low, high in ((1100, 1300), (1200, 1200), (0, 1150), (1250, 1250)):
+        share = ((values >= low) & (values <= high)).mean()
+        expected = chance(method, cube, 0, low, high)
+        error = (expected * (1 - expected) / keys.size) ** 0.5
+        assert abs(share - expected) <= (4.5 * error if derivation == "hashed" else 1e-9)
 
 
 def test_bounds_that_hold_everything_or_nothing() -> None:

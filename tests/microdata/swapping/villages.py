@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.model.schema.schema import CensusInfo, GridSpec, Schema
+from sdcensus.model.schema.grids import GridSpec
+from sdcensus.model.schema.schema import CensusInfo, Schema
 from sdcensus.model.schema.variable import (
     Code,
     CodeKind,

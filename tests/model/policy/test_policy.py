@@ -29,7 +29,7 @@ from sdcensus.model.policy.policy import (
     WhenSparse,
     menu_of,
 )
-from sdcensus.model.schema.schema import GridSpec
+from sdcensus.model.schema.grids import GridSpec
 from sdcensus.model.schema.variable import Code, Entity, Variable
 from sdcensus.model.spec.levels_told_apart import (
     coarser_or_equal,

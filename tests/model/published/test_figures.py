@@ -15,10 +15,10 @@ from sdcensus.model.published.figures import (
     Counted,
     FigureLimits,
     mean,
-    median,
     quotient,
     rounded,
 )
+from sdcensus.model.published.percentiles import median
 from sdcensus.model.published.table import Mark
 
 counts = st.integers(0, 1_000_000)

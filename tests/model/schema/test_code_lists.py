@@ -9,10 +9,7 @@ from hypothesis import assume, given, strategies as st
 
 from sdcensus.errors import SpecError
 from sdcensus.model.schema.code_lists import (
-    LARGEST_GRID,
-    UNALLOCATED,
     continuous_codes,
-    grid_codes,
     interval_level,
     nested_hierarchies,
     onto_leaves,
@@ -21,6 +18,7 @@ from sdcensus.model.schema.code_lists import (
     tree_levels,
     tree_problems,
 )
+from sdcensus.model.schema.grids import LARGEST_GRID, UNALLOCATED, grid_codes
 from sdcensus.model.schema.number_codes import LARGEST_NUMBER, parse_bounds
 from sdcensus.model.schema.tree_rows import Node
 from sdcensus.model.schema.variable import Code, CodeKind, Hierarchy, Level

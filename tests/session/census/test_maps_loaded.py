@@ -10,6 +10,7 @@ from sdcensus.demo import make_country, write_country
 from sdcensus.errors import InputError, StoreError
 from sdcensus.ingest import load as maps
 from sdcensus.session.census.census import load, open_store
+from sdcensus.session.census.maps import named_system, outlines_in
 from sdcensus.session.office.secret import make_secret
 from sdcensus.store.census_store import CensusStore
 
@@ -121,3 +122,35 @@ def test_large_maps_are_kept_with_what_a_screen_shows(
     assert isinstance(features, list)
     assert codes == {feature["properties"]["code"] for feature in features}
     assert {one["properties"]["level"] for one in content["features"]} >= {"ed", "parish"}
+
+
+def test_outlines_are_those_of_the_map_in_the_system_that_it_names(
+    country: Path, tmp_path: Path
+) -> None:
+    store, _ = loaded(country, tmp_path / "census.store")
+    census = open_store(store.path)
+    outlines = outlines_in(census)
+    for level in census.schema.variable("ed").levels():
+        areas = outlines("ed", level.name)
+        assert areas is not None
+        assert areas.epsg == 3035
+        assert set(areas.polygons) == {code.code for code in level.codes if not code.is_missing}
+    assert outlines("ed", "nowhere") is None
+    assert outlines("sex", "sex") is None
+    assert outlines("not a variable", "ed") is None
+
+
+@pytest.mark.parametrize(
+    ("content", "epsg"),
+    [
+        (b"", None),
+        (b"{}", None),
+        (b'{"crs": null}', None),
+        (b'{"crs": {"properties": {"name": "urn:ogc:def:crs:OGC:1.3:CRS84"}}}', None),
+        (b'{"crs": {"properties": {"name": "urn:ogc:def:crs:EPSG::2099"}}}', 2099),
+        (b'{"crs": {"properties": {"name": "EPSG:32620"}}}', 32620),
+        (b'{"crs": {"properties": {"name": "urn:ogc:def:crs:EPSG:9.9:3035"}}}', 3035),
+    ],
+)
+def test_the_system_of_a_map_is_the_one_that_it_names(content: bytes, epsg: int | None) -> None:
+    assert named_system(content) == epsg

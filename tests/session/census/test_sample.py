@@ -21,6 +21,7 @@ from sdcensus.model.schema.variable import Code, Entity, EntitySpec, Role, Varia
 from sdcensus.model.secret import Purpose
 from sdcensus.model.spec.question import Question
 from sdcensus.model.spec.table_spec import Measure, TableSpec
+from sdcensus.model.vocabulary import COUNT_MEASURES
 from sdcensus.session.answer import TableService, open_service
 from sdcensus.session.census.census import Census, open_store
 from sdcensus.session.census.sample import is_sample, unweighted_menu, weightings
@@ -270,11 +271,11 @@ def test_a_menu_that_says_nothing_stays_closed(made: Office) -> None:
 def test_one_table_and_a_check_of_a_policy_say_it_too(made: Office) -> None:
     with pytest.raises(Refused, match=r"Say --measure weighted; or, .* --measure count"):
         published_spec(made.census, "sex")
-    for measure in Measure:
+    for measure in COUNT_MEASURES:
         assert published_spec(made.census, "sex", measure=measure).measure is measure
     silent = Policy(name="Silent", schema=made.census.schema)
     assert 'measure = "weighted" at the top of the policy' in unweighted_menu(made.census, silent)
-    for measure in Measure:
+    for measure in COUNT_MEASURES:
         assert not unweighted_menu(made.census, replace(silent, measure=measure))
 
 

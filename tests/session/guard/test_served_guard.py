@@ -27,7 +27,7 @@ from sdcensus.session.guard.run import Revision
 from sdcensus.session.guard.served_guard import ServingGuard
 from sdcensus.session.guard.served_menus import menu_of_text, menu_text
 from sdcensus.session.guard.served_words import changes_in_menu
-from sdcensus.testing.island import SECRET
+from sdcensus.testing.island import SECRET, island
 from sdcensus.testing.stores import Units
 from tests.session.guard.test_renamed_census import coded
 from tests.session.publish.publications import corrected, people, stored, without
@@ -61,6 +61,33 @@ def opened(
         events=tuple(one.event for one in before if one.event is not None),
         revision=Revision(asked.pop("revision", None), **asked),
     ).decide()
+
+
+def test_sums_that_are_offered_later_change_no_number_and_are_kept() -> None:
+    from sdcensus.methods.magnitude.cell_key_sums import CellKeySums
+
+    census = island(300)
+
+    def opened_with(share: float | None, *before: Opening, **asked: Any) -> Opening:
+        sums = {} if share is None else {P: CellKeySums(noise_share=share, secret=SECRET)}
+        known = {one.numbers.series: one.numbers for one in before}
+        return ServingGuard(
+            census=census,
+            policy=policy(census),
+            methods={P: CellKey(scheme("CP4"), SECRET)},
+            sums=sums,
+            known=tuple(known.values()),
+            revision=Revision(asked.pop("revision", None), **asked),
+        ).decide()
+
+    first = opened_with(None)
+    later = opened_with(0.1, first)
+    assert later.event is None
+    without = opened_with(None, later)
+    assert without.numbers.making.settings == later.numbers.making.settings
+    assert opened_with(0.1, without).event is None
+    with pytest.raises(Refused, match="sums of persons"):
+        opened_with(0.2, without)
 
 
 def moved(units: Units, size: int, *, area: int = 0) -> Units:

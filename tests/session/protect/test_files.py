@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sdcensus.errors import OutputError, Refused, SpecError
-from sdcensus.session.census.census import SECRET_VARIABLE
+from sdcensus.session.census.secret_file import SECRET_VARIABLE
 from sdcensus.session.protect.table import ProtectedFiles, build_method, protect_table
 from sdcensus.store.secrets import write_secret
 from sdcensus.testing.island import SECRET, island

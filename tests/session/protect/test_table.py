@@ -15,7 +15,8 @@ from sdcensus.model.method.parameter import MethodOptions
 from sdcensus.model.method.registry import methods_for_counts
 from sdcensus.model.published.table import Table
 from sdcensus.model.secret import Secret
-from sdcensus.session.census.census import SECRET_VARIABLE, Census
+from sdcensus.session.census.census import Census
+from sdcensus.session.census.secret_file import SECRET_VARIABLE
 from sdcensus.session.protect.table import build_method, protect_table
 from sdcensus.store.secrets import write_secret
 from sdcensus.testing.island import SECRET, island, island_store

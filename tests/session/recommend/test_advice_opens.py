@@ -23,6 +23,7 @@ from sdcensus.model.schema.variable import (
 )
 from sdcensus.model.secret import Secret
 from sdcensus.model.spec.table_spec import Measure, TableSpec
+from sdcensus.model.vocabulary import COUNT_MEASURES
 from sdcensus.session.answer import open_service
 from sdcensus.session.census.census import Census, open_store
 from sdcensus.session.census.sample import fitting_measure, weightings
@@ -142,7 +143,7 @@ def national_censuses(draw: st.DrawFn) -> tuple[Schema, dict[Entity, Units]]:
             name="factor", entity=weighted, role=Role.WEIGHT, continuous=True, decimals=2
         )
         variables.append(weight)
-    said = draw(st.sampled_from((None, *Measure))) if weighted else None
+    said = draw(st.sampled_from((None, *COUNT_MEASURES))) if weighted else None
     schema = Schema(
         census=CensusInfo(name="Censo", measure=said),
         entities=(

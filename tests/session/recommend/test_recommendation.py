@@ -12,7 +12,8 @@ from sdcensus.errors import OutputError, SpecError, UnknownName
 from sdcensus.model.cube.cube import Origin
 from sdcensus.model.method.parameter import MethodOptions
 from sdcensus.model.policy.policy import AtLevel, Limits, Policy, VariableRule
-from sdcensus.model.schema.schema import GridSpec, KeySpace, Schema
+from sdcensus.model.schema.grids import GridSpec
+from sdcensus.model.schema.schema import KeySpace, Schema
 from sdcensus.model.schema.variable import Code, Entity, Hierarchy, Level, Role
 from sdcensus.risk.looks.chance import recovery_with
 from sdcensus.session.census.census import Census

@@ -49,6 +49,7 @@ CHANGES = {
     "perturbation-weights": "one_in=5 small_strata=accept",
     "systematic-sample": "every=3",
     "drop-records": "where='age >= 80'",
+    "multilevel-grid": "variable=ed_grid at_least=20",
     "microaggregation": "variables=income",
     "rank-swap": "variables=income ranks=0.2",
     "safe": "variables=ed@parish,sex,religion@faith moves=2 exact=0",

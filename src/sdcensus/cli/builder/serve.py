@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sdcensus.cli.builder.served import say_budget, say_offer
+from sdcensus.cli.builder.served import say_budget, say_offer, say_sums
 from sdcensus.cli.shared.console import Output, Stages
 from sdcensus.cli.shared.method_options import (
     CELL_KEY_OPTIONS,
@@ -71,6 +71,15 @@ def serve(
     method: MethodOption = DEFAULT_METHOD,
     *,
     method_options: MethodOptions,
+    sum_noise: Annotated[
+        float | None,
+        typer.Option(
+            "--sum-noise",
+            metavar="SHARE",
+            help="How large the noise of sums is, as a share of the largest contribution, where no"
+            " plan says it. Else 0.1.",
+        ),
+    ] = None,
     key_version: int | None = None,
     secret: Annotated[
         Path | None,
@@ -207,7 +216,8 @@ def serve(
         office=office,
         feedback=_checked_feedback(feedback),
     )
-    if plan is not None and (method_options.given() or method != DEFAULT_METHOD):
+    said = method_options.given() or method != DEFAULT_METHOD or sum_noise is not None
+    if plan is not None and said:
         raise SpecError(
             "Say once how tables are protected: --plan FILE, or the options of a method."
         )
@@ -224,6 +234,7 @@ def serve(
             plan=plan,
             method=method,
             options=method_options,
+            sum_noise=sum_noise,
             secret=find_any_secret(secret),
             key_version=key_version,
             office=office,
@@ -231,6 +242,7 @@ def serve(
         )
         say_offer(output, service)
         say_budget(output, service)
+        say_sums(output, service)
         for caution in service.cautions:
             output.note(f"caution: {caution}")
         if check:
@@ -295,11 +307,13 @@ def _opened(
     plan: Path | None,
     method: str,
     options: MethodOptions,
+    sum_noise: float | None,
     secret: Secret | SubSecret,
     key_version: int | None,
     office: str,
     registry: Path | None,
 ) -> TableService:
+    from sdcensus.model.method.parameter import MethodOptions
     from sdcensus.model.secret import Secret
     from sdcensus.session.answer import open_service
 
@@ -315,6 +329,7 @@ def _opened(
             plan=plan,
             method=method,
             options=options,
+            sums=MethodOptions(noise_share=sum_noise),
             secret=secret,
             key_version=key_version,
             source=office,

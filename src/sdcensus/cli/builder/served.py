@@ -46,6 +46,16 @@ def say_budget(output: Output, service: TableService) -> None:
     )
 
 
+def say_sums(output: Output, service: TableService) -> None:
+    """The look budget of every amount, a line each."""
+    for budget in service.sum_budgets:
+        output.say(
+            f"Sums of {budget.amount}: the same contribution is in {budget.tables:,} tables; all"
+            f" together leave a standard deviation of {share_text(budget.left)} of it (asked are"
+            f" {share_text(budget.limit)})."
+        )
+
+
 def tables_offered(levels: list[int], most: int | None) -> int:
     """In how many ways at most some variables, each at one of its levels, make a table.
 

@@ -20,6 +20,7 @@ from sdcensus.cli.shared.options import (
 from sdcensus.model.method.registry import Part, Registered
 from sdcensus.model.published.provenance import Derivation, lineage_text
 from sdcensus.model.quantities import bytes_text, share_text
+from sdcensus.model.text import Text
 
 if TYPE_CHECKING:
     from sdcensus.model.schema.schema import DeclaredUniverse
@@ -108,6 +109,10 @@ def show_description(
     output.show(facts)
     if description.lineage:
         _show_line(output, description.lineage)
+    for summary in description.variables:
+        if summary.variable.codes_from_records:
+            named = Text.named("notes.inhabited").filled(variable=summary.variable.name)
+            output.say(f"\n{named.show(language)}")
     for kind, _ in description.rows:
         own = [variable for variable in description.variables if variable.variable.entity is kind]
         if own:

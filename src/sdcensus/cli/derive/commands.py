@@ -402,6 +402,9 @@ def _make(
     show_report(output, derived, language)
     output.say(f"Everything published from it names its lineage: {derived.lineage}.")
     output.say(f"What was changed, and for whom, is in {derived.office}, for the office only.")
+    if derived.public_papers is not None:
+        papers = ", ".join(sorted(path.name for path in derived.public_papers.iterdir()))
+        output.say(f"What everybody may read is in {derived.public_papers}: {papers}.")
     if missing:
         output.note(speak("derive.said.no_report", language, why=missing))
     else:

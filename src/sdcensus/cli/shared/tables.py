@@ -276,14 +276,18 @@ def published_drawing(table: Table, *, language: str | None = None) -> Drawing:
     decimals = table.spec.decimals
 
     def text(at: tuple[int, ...]) -> str:
-        mark = Mark.NONE if table.flags is None else Mark(int(table.flags[at]))
-        return mark.sign if mark else amount_text(int(table.published[at]), decimals)
+        mark = Mark.NONE if table.marks is None else Mark(int(table.marks[at]))
+        if not mark.has_number:
+            return mark.sign
+        number = amount_text(int(table.published[at]), decimals)
+        return f"({number})" if mark is Mark.LOW_RELIABILITY else f"{number} {mark.sign}".rstrip()
 
     def longest(axis: int, position: int) -> int:
         numbers = table.published.take(position, axis=axis)
         extremes = (int(numbers.max()), int(numbers.min()))
         lengths = [len(amount_text(number, decimals)) for number in extremes]
-        return max(*lengths, *(len(mark.sign) for mark in IN_PLACE))
+        beside = 0 if table.beside is None else 2
+        return beside + max(*lengths, *(len(mark.sign) for mark in IN_PLACE))
 
     return Drawing(spec=table.spec, text=text, longest=longest, language=language)
 

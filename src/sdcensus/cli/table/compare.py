@@ -194,7 +194,8 @@ def compare(
     """
     from sdcensus.report.study.files import check_study_target, write_study
     from sdcensus.report.study.words import say
-    from sdcensus.session.census.census import find_secret, open_store
+    from sdcensus.session.census.census import open_store
+    from sdcensus.session.census.secret_file import find_secret
     from sdcensus.session.study.candidates import scheme_candidates
     from sdcensus.session.study.study import compare as run
 

@@ -129,6 +129,15 @@ def protect(
             " file that only you can read. Needs --confidential.",
         ),
     ] = None,
+    squares: Annotated[
+        Path | None,
+        typer.Option(
+            "--squares",
+            metavar="FILE",
+            help="Also write a new .csv file with every square of the grid, its group, the group's"
+            " published value, and whether it is shared with other squares. Needs --out.",
+        ),
+    ] = None,
     registry: Annotated[
         Path | None,
         typer.Option(
@@ -154,9 +163,8 @@ def protect(
     from sdcensus.session.protect import own_groups, table as session
 
     output = Output(quiet=quiet)
-    files = session.ProtectedFiles(
-        out=out, format=format, audit=audit, confidential=confidential, registry=registry
-    )
+    files = session.ProtectedFiles(out=out, format=format, registry=registry, squares=squares)
+    files = replace(files, audit=audit, confidential=confidential)
     files.check()
     _check_groups(groups, groups_out, minimum_population, format)
     census = open_census(store)
@@ -189,7 +197,7 @@ def protect(
             )
         stages("writing", 0.0)
         title = heading_in(spec, census.schema.census.languages)
-        written = replace(files, title=title, language=language).write(protected)
+        written = replace(files, title=title, language=language).write(protected, census)
         if grouped is not None and groups_out is not None:
             written += own_groups.write_grouped(
                 grouped,

@@ -27,6 +27,7 @@ from sdcensus.model.plan.mapping import (
     MappedUnit,
     Mapping,
     cell_of,
+    cells_of,
     why_uncountable,
 )
 from sdcensus.model.plan.programme import GEOGRAPHY, Breakdown, Programme
@@ -408,7 +409,7 @@ def check_areas(geography: MappedGeography, country: str, mistakes: Mistakes) ->
 
 def check_cells(variable: Variable, country: str, path: KeyPath, mistakes: Mistakes) -> bool:
     """Whether the codes of a variable are cells of the grid, none of them twice."""
-    cells = [(code.code, cell_of(code, country)) for code in variable.codes]
+    cells = [(code.code, cell_of(code, country)) for code in cells_of(variable).codes]
     named = [(code, cell) for code, cell in cells if cell]
     other = [code for code, cell in named if _CELL.fullmatch(cell) is None]
     if other:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import Any
@@ -14,18 +14,27 @@ from sdcensus.documents.toml.lines import KeyPath
 from sdcensus.documents.toml.mistakes import Mistakes
 from sdcensus.errors import Refused, SpecError
 from sdcensus.model.plan.plan import PlannedIndicator, PlannedTable, PlanOutput
-from sdcensus.model.plan.vocabulary import INDICATOR_KINDS, IndicatorKind
+from sdcensus.model.plan.vocabulary import (
+    COUNT_SIDE,
+    INDICATOR_KINDS,
+    INDICATOR_SETTINGS,
+    SUM_SIDE,
+    ComparedFigure,
+    IndicatorKind,
+)
 from sdcensus.model.published.table_format import table_format
 from sdcensus.model.schema.roles import variable_for
 from sdcensus.model.schema.schema import Schema
-from sdcensus.model.schema.variable import Entity
+from sdcensus.model.schema.variable import Entity, Variable
 from sdcensus.model.spec.axis import parse_axis
+from sdcensus.model.spec.measures import MeasureOf, check_amount
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.model.spec.universe import universe_of
 
 #: What a file of every publication is called, so that no table can be.
 _TAKEN = frozenset({"manifest"})
-_OWN = ("numerator", "denominator", "variable", "per")
+#: Kinds that are of an amount where their variable is one.
+OF_AMOUNTS = ("mean", "median", "quartiles", "percentile", "difference")
 #: How a condition that is no universe can be asked for.
 _INSTEAD = 'Or write it as where = "...": it is then a sum of published values.'
 
@@ -113,14 +122,84 @@ class AgainstSchema:
             self.mistakes.add(path, str(error))
             return indicator
 
+    def with_units(self, one: PlannedIndicator, raw: Mapping[str, object]) -> PlannedIndicator:
+        """An indicator of an amount that names no units is of those that have the amount."""
+        amounts = list(self.amounts(one).values())
+        if "of" in raw or not amounts:
+            return one
+        return replace(one, of=amounts[0].entity)
+
+    def unused(self, one: PlannedIndicator, raw: Mapping[str, object], path: KeyPath) -> None:
+        """Note what has no effect on the figures of this indicator."""
+        if "fewest" in raw and not self.amounts(one):
+            self.mistakes.add(
+                (*path, "fewest"),
+                "'fewest' is about figures of amounts, and this one is of counts. Leave it out.",
+            )
+        sums = one.kind == "difference" and one.figure is ComparedFigure.SUM
+        if "decimals" in raw and sums:
+            self.mistakes.add(
+                (*path, "decimals"),
+                "differences of sums have the decimals of the amount. Leave 'decimals' out.",
+            )
+
+    def amounts(self, one: PlannedIndicator) -> dict[str, Variable]:
+        """The amounts that an indicator is of, by the setting that names them."""
+        names = {
+            side: written["amount"]
+            for side in ("numerator", "denominator")
+            if (written := SUM_SIDE.fullmatch(getattr(one, side))) and one.kind == "ratio"
+        }
+        if one.kind in OF_AMOUNTS:
+            names["variable"] = one.variable.partition("@")[0]
+        known = {variable.name: variable for variable in self.schema.variables}
+        return {
+            setting: known[name]
+            for setting, name in names.items()
+            if name in known and known[name].continuous
+        }
+
+    def _side(self, one: PlannedIndicator, name: str, path: KeyPath) -> bool:
+        """Whether a side of a ratio is an amount that there is, or a count below one."""
+        text = getattr(one, name)
+        written = SUM_SIDE.fullmatch(text)
+        if written is None and (name == "numerator" or text.strip() == COUNT_SIDE):
+            return True
+        if written is None:
+            self.mistakes.add(
+                path,
+                f"{text!r}: a sum is divided by another one, such as sum(rooms), or by the number"
+                " of units: count.",
+            )
+            return False
+        try:
+            variable = self.schema.variable(written["amount"])
+        except SpecError as error:
+            self.mistakes.add(path, str(error))
+            return False
+        return self._amount(variable, one.of, path)
+
+    def _amount(self, variable: Variable, of: Entity, path: KeyPath) -> bool:
+        """Whether a variable is an amount of such units."""
+        try:
+            check_amount(variable, of, self.schema)
+        except SpecError as error:
+            self.mistakes.add(path, str(error))
+            return False
+        return True
+
     def indicator(self, one: PlannedIndicator, path: KeyPath, *, faulty: bool) -> None:
         """The same for an indicator."""
         kind = INDICATOR_KINDS[one.kind]
-        conditions = {name: getattr(one, name) for name in ("numerator", "denominator")}
+        sides = ("numerator", "denominator")
+        of_sums = one.kind == "ratio" and SUM_SIDE.fullmatch(one.numerator) is not None
+        named = ("first", "second", *(() if of_sums else sides))
+        conditions = {name: getattr(one, name) for name in named}
         fine = [
             *(self.axis(axis, (*path, "by", at)) for at, axis in enumerate(one.by)),
             self.universe(one.universe, (*path, "universe")),
             *(self.condition(text, (*path, name)) for name, text in conditions.items()),
+            *(self._side(one, name, (*path, name)) for name in sides if of_sums),
             not one.variable or self.axis(one.variable, (*path, "variable")),
         ]
         if faulty or not all(fine):
@@ -170,6 +249,8 @@ class AgainstSchema:
             parse_axis(by, self.schema.variable).variable.name for by in one.by
         }:
             self.mistakes.add(path, f"{axis.variable.name!r} stands in 'by' already.")
+        elif one.kind == "difference" or (one.kind == "mean" and axis.variable.continuous):
+            self._amount(axis.variable, one.of, path)
         elif self._fits(path, one.of, (one.variable,), one.universe) and kind.numeric:
             plain = [
                 code.code
@@ -194,6 +275,24 @@ class AgainstSchema:
         return True
 
 
+def publishes_sums(
+    tables: Iterable[PlannedTable],
+    indicators: Iterable[PlannedIndicator],
+    against: AgainstSchema | None,
+) -> bool:
+    """Whether a plan publishes sums of amounts, or figures of them, that name no protection."""
+    if any(isinstance(table.measure, MeasureOf) and table.protect is None for table in tables):
+        return True
+    for indicator in indicators:
+        if indicator.kind == "ratio" and SUM_SIDE.fullmatch(indicator.numerator):
+            return True
+        if indicator.kind in ("mean", "difference") and (
+            against is None or against.amounts(indicator)
+        ):
+            return True
+    return False
+
+
 def check_indicator_settings(
     kind: str, raw: Mapping[str, object], path: KeyPath, mistakes: Mistakes
 ) -> None:
@@ -202,7 +301,7 @@ def check_indicator_settings(
     for name in chosen.needs:
         if name not in raw:
             mistakes.add(path, f"the setting {name!r} is missing: a {kind} needs it.")
-    for name in _OWN:
+    for name in INDICATOR_SETTINGS:
         if name in raw and name not in chosen.settings:
             takes = ", ".join(chosen.settings) or "none of its own"
             mistakes.add(

@@ -13,6 +13,7 @@ from sdcensus.documents.plan.checks import (
     check_indicator_settings,
     check_output,
     missing_files,
+    publishes_sums,
 )
 from sdcensus.documents.plan.protections import (
     ProtectionReader,
@@ -130,7 +131,7 @@ class _Reader:
                 "There is no table. Add one: [[table]] with name and rows (in a workbook, a row of"
                 " the sheet 'tables'), or name a programme.",
             )
-        self.protections.check_used()
+        self.protections.check_used(sums=publishes_sums(tables, indicators, self.against))
         office = self._office()
         named = tuple(
             (name, each) for name, each in self.protections.named.items() if each is not None
@@ -257,10 +258,17 @@ class _Reader:
                 variable=section.variable,
                 per=section.per,
                 decimals=section.decimals,
+                percent=section.percent,
+                first=section.first,
+                second=section.second,
+                figure=section.figure,
+                fewest=section.fewest,
             )
             if self.against is not None:
                 indicator = self.against.with_variable(indicator, path, self.roles)
+                indicator = self.against.with_units(indicator, raw)
                 self.against.indicator(indicator, path, faulty=bool(section.faulty))
+                self.against.unused(indicator, raw, path)
             yield indicator
 
     def _office(self) -> PlanOffice:

@@ -19,8 +19,8 @@ def plan_help(section: str) -> Mapping[str, str]:
     kinds = list(INDICATOR_KINDS)
     lists = {
         "kinds": kinds,
-        "first_kinds": kinds[:5],
-        "more_kinds": kinds[5:],
+        "first_kinds": kinds[:7],
+        "more_kinds": kinds[7:],
         "programmes": PROGRAMME_NAMES,
         "formats": FORMAT_NAMES,
     }

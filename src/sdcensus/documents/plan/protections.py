@@ -14,7 +14,7 @@ from sdcensus.documents.toml.mistakes import Mistakes
 from sdcensus.errors import unknown
 from sdcensus.model.method.parameter import Setting, ValueKind, as_setting
 from sdcensus.model.method.registry import checked_settings, parameters_of, takers_of
-from sdcensus.model.plan.plan import Plan, PlannedTable, Protection
+from sdcensus.model.plan.plan import SUMS_PROTECTION, Plan, PlannedTable, Protection
 
 #: Reads a table of a document; ``None`` where it cannot be read.
 ReadSection = Callable[[type[ProtectSection], object, KeyPath], ProtectSection | None]
@@ -75,10 +75,20 @@ class ProtectionReader:
         self._refuse_for_tables(said, path)
         return self.one(said, path)
 
-    def check_used(self) -> None:
-        """Note sections to which no table refers: somebody meant one of them."""
+    def check_used(self, *, sums: bool) -> None:
+        """Note sections to which no table refers: somebody meant one of them.
+
+        Args:
+            sums: Whether sums are published whose protection no table names.
+        """
         for name in self.named:
-            if name not in self._used:
+            if name == SUMS_PROTECTION and name not in self._used and not sums:
+                self.mistakes.add(
+                    (PROTECT, name),
+                    "[protect.sums] protects sums of amounts, and the plan publishes none. Leave"
+                    " the section out.",
+                )
+            elif name not in self._used and not (name == SUMS_PROTECTION and sums):
                 self.mistakes.add(
                     (PROTECT, name),
                     f'no table says protect = "{name}". Write it in a [[table]], or leave the'

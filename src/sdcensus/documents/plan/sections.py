@@ -26,8 +26,11 @@ from sdcensus.model.plan.vocabulary import (
     INDICATOR_KINDS,
     PROGRAMME_NAMES,
     SYMBOLS,
+    ComparedFigure,
 )
 from sdcensus.model.policy.rules import user_role
+from sdcensus.model.published.figures import DEFAULT_LIMITS, FEWEST_BEHIND_AMOUNTS
+from sdcensus.model.published.percentiles import MEDIAN, check_percent
 from sdcensus.model.published.table_format import FORMAT_NAMES, meant_format
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.measures import MeasureOf
@@ -218,6 +221,13 @@ def _role(value: object) -> str:
         raise WrongValueError(((), str(error))) from None
 
 
+def _percent(value: object) -> int:
+    try:
+        return check_percent(value)
+    except SpecError as error:
+        raise WrongValueError(((), str(error))) from None
+
+
 Name = Annotated[str, BeforeValidator(_name)]
 Axes = Annotated[list[str], BeforeValidator(_axes)]
 Units = Annotated[Entity, BeforeValidator(_units)]
@@ -229,6 +239,8 @@ Programme = Annotated[str, _words_of("programme", PROGRAMME_NAMES, folded=True)]
 Formats = Annotated[list[str], _list_of("format", FORMAT_NAMES, folded=True)]
 MethodWord = Annotated[str, _words_of("method", Registered(Part.METHOD))]
 Steps = Annotated[list[str], _list_of("step after a method", Registered(Part.STEP))]
+Percent = Annotated[int, BeforeValidator(_percent)]
+FigureWord = Annotated[ComparedFigure, one_of(ComparedFigure, "figure")]
 KindWord = Annotated[str, _words_of("kind of indicator", INDICATOR_KINDS)]
 
 
@@ -268,8 +280,13 @@ class IndicatorSection(Section):
     numerator: Word = ""
     denominator: Word = ""
     variable: Word = ""
-    per: int = Field(default=100, ge=1, le=1_000_000)
-    decimals: int = Field(default=1, ge=0, le=6)
+    per: int | None = Field(default=None, ge=1, le=1_000_000)
+    decimals: int | None = Field(default=None, ge=0, le=6)
+    percent: Percent = MEDIAN
+    first: Word = ""
+    second: Word = ""
+    figure: FigureWord = ComparedFigure.MEAN
+    fewest: int = Field(default=FEWEST_BEHIND_AMOUNTS, ge=DEFAULT_LIMITS.none_below)
 
 
 class OfficeSection(Section):

@@ -14,6 +14,11 @@ from sdcensus.model.plan.plan import (
     PlanOutput,
     Protection,
 )
+from sdcensus.model.plan.vocabulary import (
+    INDICATOR_KINDS,
+    INDICATOR_SETTINGS,
+    ComparedFigure,
+)
 from sdcensus.model.text import Text
 
 #: The parts of a plan, in the order in which they are written.
@@ -146,10 +151,22 @@ def _indicator(indicator: PlannedIndicator) -> Iterator[str]:
         yield f"by = {toml(indicator.by)}"
     if indicator.of is not fresh.of:
         yield f"of = {toml(indicator.of.plural)}"
-    for name in ("universe", "numerator", "denominator", "variable", "per", "decimals"):
-        value = getattr(indicator, name)
-        if value != getattr(fresh, name):
-            yield f"{name} = {toml(value)}"
+    if indicator.universe:
+        yield f"universe = {toml(indicator.universe)}"
+    for name, value in indicator_settings(indicator).items():
+        yield f"{name} = {toml(value)}"
+
+
+def indicator_settings(indicator: PlannedIndicator) -> dict[str, str | int]:
+    """What an indicator says that those of other kinds may not, and its decimals."""
+    fresh = PlannedIndicator(name="")
+    needs = INDICATOR_KINDS[indicator.kind].needs
+    values = {name: getattr(indicator, name) for name in (*INDICATOR_SETTINGS, "decimals")}
+    return {
+        name: value.value if isinstance(value, ComparedFigure) else value
+        for name, value in values.items()
+        if value != getattr(fresh, name) or (name in needs and value)
+    }
 
 
 def _office(office: PlanOffice) -> Iterator[str]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from sdcensus.documents.plan.help import plan_help
 from sdcensus.documents.plan.text import (
+    indicator_settings,
     measure_text,
     own_protection_text,
     settings_of,
@@ -29,13 +30,15 @@ from sdcensus.model.method.registry import Part, Registered, meaning
 from sdcensus.model.plan.plan import Plan, PlannedIndicator, PlannedTable, Protection
 from sdcensus.model.plan.vocabulary import (
     INDICATOR_KINDS,
+    INDICATOR_SETTINGS,
     PROGRAMME_NAMES,
     SYMBOLS,
+    ComparedFigure,
 )
 from sdcensus.model.published.table_format import FORMAT_NAMES
 from sdcensus.model.schema.variable import Entity
-from sdcensus.model.spec.table_spec import Measure
 from sdcensus.model.text import Text
+from sdcensus.model.vocabulary import COUNT_MEASURES
 
 #: How many rows of a form have lists to choose from.
 _FORM_ROWS = 500
@@ -50,8 +53,9 @@ _CHOICES: Mapping[str, Sequence[str]] = {
     "role": ("public", "registered", "staff", "production"),
     "formats": tuple(FORMAT_NAMES),
     "of": tuple(entity.plural for entity in Entity),
-    "measure": tuple(Measure),
+    "measure": COUNT_MEASURES,
     "kind": tuple(INDICATOR_KINDS),
+    "figure": tuple(ComparedFigure),
 }
 #: Lists from which one may deviate: several words, or a word with a condition.
 _OPEN = frozenset({"formats", "measure"})
@@ -192,8 +196,8 @@ def _table_columns(languages: Sequence[str]) -> list[str]:
 
 def _indicator_columns(languages: Sequence[str]) -> list[str]:
     titles = [f"title:{language}" for language in languages]
-    own = ["numerator", "denominator", "variable", "per", "decimals"]
-    return ["name", *titles, "kind", "by", "of", "universe", *own]
+    lead = ["name", *titles, "kind", "by", "of", "universe"]
+    return [*lead, *INDICATOR_SETTINGS, "decimals"]
 
 
 def _protection_columns(plan: Plan) -> list[str]:
@@ -227,13 +231,12 @@ def _table(table: PlannedTable, languages: Sequence[str]) -> list[str]:
 
 
 def _indicator(one: PlannedIndicator, languages: Sequence[str]) -> list[str]:
-    kind = INDICATOR_KINDS[one.kind]
     counted = "" if one.kind == "average-household-size" else one.of.plural
-    own = [one.numerator, one.denominator, one.variable]
-    per = _cell(one.per) if "per" in kind.settings else ""
+    said = indicator_settings(one)
+    own = [_cell(said.get(name)) for name in (*INDICATOR_SETTINGS, "decimals")]
     titles = _titles(one.title, languages)
     lead = [one.name, *titles, one.kind, _cell(one.by), counted, one.universe]
-    return [*lead, *own, per, _cell(one.decimals)]
+    return [*lead, *own]
 
 
 def _office_rows(plan: Plan, languages: Sequence[str]) -> Iterator[_Line]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sdcensus.documents.policy.sections import (
+    AmountSection,
     DecidedSection,
     DesignSection,
     DetailOfSection,
@@ -29,6 +30,7 @@ from sdcensus.documents.toml.mistakes import Mistakes
 from sdcensus.errors import SpecError, unknown
 from sdcensus.model.policy.policy import (
     PRESETS,
+    AmountRule,
     Decided,
     DesignRules,
     Detail,
@@ -55,6 +57,7 @@ _TABLES = (
     "design",
     "exempt",
     "variable",
+    "amount",
     "never_together",
     "role",
     "decided",
@@ -96,6 +99,7 @@ class _Reader:
             "design": self._design(),
             "exempt": tuple(self._exempt()),
             "variables": tuple(self._rules()),
+            "amounts": tuple(self._amounts()),
             "never_together": self._together(),
             "roles": tuple(self._roles()),
             "decided": self._decided(),
@@ -235,6 +239,20 @@ class _Reader:
                 finest_area=section.finest_area,
                 units=None if section.units is None else tuple(dict.fromkeys(section.units)),
             )
+
+    def _amounts(self) -> Iterator[AmountRule]:
+        for name, raw in self._named("amount"):
+            section = self._section(AmountSection, raw, ("amount", name))
+            if section is not None:
+                yield AmountRule(
+                    variable=name,
+                    measures=tuple(section.measures),
+                    by=None if section.by is None else tuple(section.by),
+                    dimensions=section.dimensions,
+                    finest_area=section.finest_area,
+                    at_least=section.at_least,
+                    noise_left=section.noise_left,
+                )
 
     def _together(self) -> tuple[tuple[Any, ...], ...]:
         section = self._table(TogetherSection, "never_together")

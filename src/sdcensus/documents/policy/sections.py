@@ -13,10 +13,10 @@ from sdcensus.documents.toml.lines import KeyPath
 from sdcensus.documents.toml.values import Codes, Kind, Units, Word, Words, WrongValueError, one_of
 from sdcensus.errors import SpecError, UnknownName, unknown
 from sdcensus.model.policy.policy import PRESETS, AtLevel, OneHousehold, WhenSparse
-from sdcensus.model.policy.rules import RecordSet
+from sdcensus.model.policy.rules import NOISE_LEFT, RecordSet
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity
-from sdcensus.model.vocabulary import COUNT_MEASURES, Measure
+from sdcensus.model.vocabulary import COUNT_MEASURES, AmountFigure, Measure
 
 _AT_LEVEL = re.compile(r"\s*\w+\s*(?:@\s*\w+\s*)?")
 
@@ -110,6 +110,7 @@ Combinations = Annotated[Any, BeforeValidator(_combinations)]
 Levels = Annotated[Any, BeforeValidator(_levels)]
 Sizes = Annotated[Any, BeforeValidator(_sizes)]
 Preset = Annotated[str, BeforeValidator(_preset)]
+Figure = Annotated[AmountFigure, one_of(AmountFigure, "measure")]
 OnOrOff = Annotated[bool, BeforeValidator(_on_or_off)]
 
 
@@ -187,6 +188,17 @@ class RuleSection(Section):
     finest_level: Level | None = None
     finest_area: Level | None = None
     units: list[Units] | None = None
+
+
+class AmountSection(Section):
+    """``[amount.NAME]``."""
+
+    measures: list[Figure] = Field(default=[AmountFigure.SUM, AmountFigure.MEAN])
+    by: list[Level] | None = None
+    dimensions: int | None = None
+    finest_area: Level | None = None
+    at_least: int | None = None
+    noise_left: Number = NOISE_LEFT
 
 
 class TogetherSection(Section):

@@ -10,6 +10,7 @@ from sdcensus.documents.policy.sections import parse_record_set
 from sdcensus.documents.toml.text import toml, toml_key
 from sdcensus.errors import SpecError
 from sdcensus.model.policy.policy import (
+    AmountRule,
     AtLevel,
     OnlineRules,
     Policy,
@@ -18,10 +19,13 @@ from sdcensus.model.policy.policy import (
     VariableRule,
     WhenSparse,
 )
+from sdcensus.model.policy.rules import NOISE_LEFT
 
 Data = dict[str, Any]
 
 _HEAD = "What may be asked, and what happens when it may not. One file for batch and web."
+#: Tables that hold tables by name, which may be empty themselves.
+_NAMED = ("variable", "amount", "role")
 _ABOUT = {
     "limits": "axes, filters and geography all count",
     "online": "read published numbers and code lists only",
@@ -50,6 +54,7 @@ def policy_data(policy: Policy) -> Data:
     data["design"] = design
     data["exempt"] = {"record_sets": [_record_set(one, policy) for one in policy.exempt]}
     data["variable"] = {variable.variable: _rule(variable) for variable in policy.variables}
+    data["amount"] = {amount.variable: _amount(amount) for amount in policy.amounts}
     combinations = [
         [str(at_level) for at_level in combination] for combination in policy.never_together
     ]
@@ -114,6 +119,21 @@ def _record_set(one: RecordSet, policy: Policy) -> str | Data:
     return made | ({"where": one.where} if one.where else {})
 
 
+def _amount(rule: AmountRule) -> Data:
+    data: Data = {"measures": [figure.value for figure in rule.measures]}
+    if rule.by is not None:
+        data["by"] = [str(at) for at in rule.by]
+    if rule.dimensions is not None:
+        data["dimensions"] = rule.dimensions
+    if rule.finest_area is not None:
+        data["finest_area"] = str(rule.finest_area)
+    if rule.at_least is not None:
+        data["at_least"] = rule.at_least
+    if rule.noise_left != NOISE_LEFT:
+        data["noise_left"] = rule.noise_left
+    return data
+
+
 def _rule(rule: VariableRule) -> Data:
     data: Data = {}
     if not rule.offered:
@@ -141,7 +161,7 @@ def _levels(levels: tuple[AtLevel, ...]) -> Data:
 
 def _without_empty(value: Any, name: str) -> Any:
     """Tables without their empty lists and tables; rules and roles may be empty themselves."""
-    if not isinstance(value, dict) or name in ("variable", "role"):
+    if not isinstance(value, dict) or name in _NAMED:
         return value
     return {key: one for key, one in value.items() if one not in ([], {})}
 
@@ -150,7 +170,7 @@ def _table(path: tuple[str, ...], table: Mapping[str, Any], about: str) -> Itera
     """A table and the tables in it."""
     plain = {key: one for key, one in table.items() if not _is_list_of_tables(one)}
     inner: dict[str, Any] = {}
-    if path[0] in ("variable", "role") and len(path) == 1:
+    if path[0] in _NAMED and len(path) == 1:
         plain, inner = {}, plain
     head = ".".join(map(toml_key, path))
     if plain or not (inner or table):

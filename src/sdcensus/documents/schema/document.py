@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from sdcensus.documents.schema.amounts import check_amounts
 from sdcensus.documents.schema.keys import (
     check_one_unit,
     read_impossible,
@@ -92,6 +93,7 @@ def schema_from_document(document: TomlDocument) -> Schema:
             ("census", "measure"),
             'weighted counts need a weight: a [variable.NAME] with role = "weight".',
         )
+    check_amounts(described, variables.broken, mistakes)
     keys = read_keys(keys_section, described, variables.broken, mistakes)
     impossible = read_impossible(
         data.get("impossible", []), described, variables.broken, languages, mistakes

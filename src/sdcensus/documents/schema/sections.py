@@ -40,7 +40,7 @@ from sdcensus.documents.toml.values import (
 from sdcensus.errors import unknown
 from sdcensus.model.schema.schema import Combine, HouseholdKey, KeyScope
 from sdcensus.model.schema.source import FileFormat
-from sdcensus.model.schema.variable import EmptyField, Role
+from sdcensus.model.schema.variable import EmptyField, EmptyOwner, Role
 from sdcensus.model.vocabulary import COUNT_MEASURES, Measure
 
 
@@ -150,8 +150,18 @@ class GridSection(Section):
     x: Column
     y: Column
     epsg: int = Field(ge=1, le=999_999)
-    cell: int = Field(ge=1, le=1_000_000)
+    cell: int | None = Field(default=None, ge=1, le=1_000_000)
+    cells: list[Annotated[int, Field(ge=1, le=1_000_000)]] = []
     extent: Extent
+    inhabited: bool = False
+    epsg_of_coordinates: int | None = Field(default=None, ge=1, le=999_999)
+
+
+class FileUnitSection(Section):
+    """An entry of ``[variable.NAME.file_units]``: the unit of the amounts in one of the files."""
+
+    unit: Word
+    scale: Any = None
 
 
 class HierarchySection(Section):
@@ -183,6 +193,12 @@ class VariableSection(Section):
     unit: Word = ""
     decimals: int | None = Field(default=None, ge=0, le=9)
     imputed: Column | None = None
+    owner: Column | None = None
+    owner_empty: Annotated[EmptyOwner, one_of(EmptyOwner, "meaning of an empty owner")] = (
+        EmptyOwner.PROBLEM
+    )
+    waiver: Word = ""
+    file_units: dict[str, FileUnitSection] = {}
     width: int | None = Field(default=None, ge=1, le=100)
     levels: LevelNamesOrBounds = []
     level_labels: dict[str, Label] = {}
@@ -284,6 +300,7 @@ def _settings_at(kind: type[BaseModel], path: Sequence[str | int]) -> list[str]:
 
 _INNER: dict[str, type[BaseModel]] = {
     "grid": GridSection,
+    "file_units": FileUnitSection,
     "hierarchy": HierarchySection,
     "columns": KeyColumnSection,
 }

@@ -6,17 +6,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath, PureWindowsPath
 
+from sdcensus.documents.schema.amounts import OF_AMOUNTS, check_amount_settings, read_scales
 from sdcensus.documents.schema.codes import CodeListOfDocument, CodeListReader, name_problem
+from sdcensus.documents.schema.grids import grid_of
 from sdcensus.documents.schema.sections import VariableSection, read_section
 from sdcensus.documents.schema.units import tables
 from sdcensus.documents.toml.lines import KeyPath
 from sdcensus.documents.toml.mistakes import Languages, Mistakes
-from sdcensus.errors import SpecError, unknown
-from sdcensus.model.schema.code_lists import grid_codes
-from sdcensus.model.schema.schema import GridSpec, Schema
+from sdcensus.errors import unknown
+from sdcensus.model.schema.grids import GridSpec
+from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import (
     NEVER_STORED,
-    EmptyField,
     Entity,
     Role,
     Variable,
@@ -161,6 +162,9 @@ class _Builder:
         level_labels = () if codes is None else self._level_labels(codes)
         texts = [self._text(one) for one in ("label", "description", "topic")]
         self._check_map()
+        if self._is_number and section.role is not Role.WEIGHT:
+            check_amount_settings(self.name, section, self.mistakes)
+        scales = read_scales(self.name, section, self.mistakes)
         if len(self.mistakes.found) > before or file is None or entity is None or codes is None:
             return None
         return Variable(
@@ -181,12 +185,17 @@ class _Builder:
             imputed=section.imputed is not None,
             counts=section.counts,
             counts_open=tuple(section.counts_open),
+            owner=section.owner is not None,
+            waiver=section.waiver,
             source=VariableSource(
                 file=file,
                 column=section.column or self.name,
                 empty=section.empty,
                 imputed=section.imputed,
                 width=section.width,
+                owner=section.owner,
+                owner_empty=section.owner_empty,
+                scales=scales,
             ),
         )
 
@@ -228,6 +237,8 @@ class _Builder:
                     " continuous = true for amounts, or a role that needs none"
                     f" ({', '.join(sorted(NEVER_STORED))}, weight).",
                 )
+        if not self._is_number or role is Role.WEIGHT:
+            self._refuse(OF_AMOUNTS, "only amounts have it (continuous = true).")
         if self._is_number and role is Role.GEOGRAPHY:
             self._add(("role",), "a geography has codes; it cannot be continuous.")
         if self._is_number or role is Role.DIRECT_IDENTIFIER:
@@ -334,52 +345,16 @@ def _add_grid(
     mistakes: Mistakes,
 ) -> None:
     """The extra variable of a geography: the cell of a square grid in which a unit lies."""
-    grid = section.grid
-    if grid is None or variable.source is None:
-        return
-    where: KeyPath = ("variable", variable.name, "grid")
     name = f"{variable.name}_grid"
     if name in sections:
-        mistakes.add(where, f"the grid makes the variable {name!r}, which there is already.")
+        mistakes.add(
+            ("variable", variable.name, "grid"),
+            f"the grid makes the variable {name!r}, which there is already.",
+        )
         return
-    try:
-        codes = grid_codes(grid.epsg, grid.cell, grid.extent)
-    except SpecError as error:
-        mistakes.add((*where, "extent"), str(error))
+    made = grid_of(variable, name, section, mistakes)
+    if made is None:
         result.broken.add(name)
         return
-    result.grids.append(
-        GridSpec(name, grid.x, grid.y, grid.epsg, grid.cell, _whole_cells(grid.extent, grid.cell))
-    )
-    result.variables.append(
-        Variable(
-            name=name,
-            entity=variable.entity,
-            codes=codes,
-            label=_grid_label(grid.cell),
-            description=_GRID_DESCRIPTION,
-            topic=variable.topic,
-            source=VariableSource(
-                file=variable.source.file, column=grid.x, empty=EmptyField.NOT_APPLICABLE
-            ),
-        )
-    )
-
-
-def _whole_cells(extent: tuple[int, int, int, int], cell: int) -> tuple[int, int, int, int]:
-    """The extent of the cells that cover an extent."""
-    x_low, y_low, x_high, y_high = extent
-    return (
-        x_low // cell * cell,
-        y_low // cell * cell,
-        -(-x_high // cell) * cell,
-        -(-y_high // cell) * cell,
-    )
-
-
-_GRID_DESCRIPTION = Text.named("labels.grid_description")
-
-
-def _grid_label(cell: int) -> Text:
-    size = f"{cell // 1000} km" if cell % 1000 == 0 else f"{cell} m"
-    return Text.named("labels.grid").filled(size=size)
+    result.grids.append(made[0])
+    result.variables.append(made[1])

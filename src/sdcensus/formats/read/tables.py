@@ -33,6 +33,8 @@ from sdcensus.model.text import Text
 #: How the names of files end that can be read back.
 READABLE = (".csv", ".parquet")
 _WORKBOOK = ".xlsx"
+#: Tables with shapes: one row for each area.
+_LAYERS = (".gpkg", ".geo.parquet")
 _SDMX = ".sdmx.csv"
 #: The columns with which the lines of an SDMX-CSV file begin.
 _SDMX_COLUMNS = {"STRUCTURE", "STRUCTURE_ID", "ACTION"}
@@ -126,10 +128,17 @@ def scan_published(
         for name, path in files
         if path.suffix.lower() == _WORKBOOK
     ]
+    skipped += [
+        SkippedFile(name, "layers are for maps; the same table as .csv or .parquet is read")
+        for name, path in files
+        if path.name.lower().endswith(_LAYERS)
+    ]
     chosen = [
         (name, path)
         for name, path in files
-        if path.suffix.lower() in READABLE and not _has_twin(path)
+        if path.suffix.lower() in READABLE
+        and not path.name.lower().endswith(_LAYERS)
+        and not _has_twin(path)
     ]
     for at, (name, path) in enumerate(chosen):
         progress("reading published tables", at / len(chosen))

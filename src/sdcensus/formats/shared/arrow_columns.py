@@ -66,12 +66,13 @@ def grid_positions(shape: tuple[int, ...], cells: slice) -> Positions:
 def published_values(
     values: npt.NDArray[np.int64], flags: npt.NDArray[np.uint8] | None
 ) -> list[tuple[str, pa.Array]]:
-    """Published counts, and signs where some cells have none."""
+    """Published counts, and signs where some cells have none or have one beside them."""
     if flags is None:
         return [(COUNTS, pa.array(values))]
     every, numbers = word_numbers([mark.sign for mark in Mark])
     signs = pa.DictionaryArray.from_arrays(pa.array(numbers[flags]), every)
-    return [(COUNTS, pa.array(values, mask=flags != 0)), (SIGNS, signs)]
+    missing = np.array([not mark.has_number for mark in Mark])[flags]
+    return [(COUNTS, pa.array(values, mask=missing)), (SIGNS, signs)]
 
 
 _NEEDS_QUOTES = '[",\r\n]'

@@ -18,6 +18,7 @@ from typing import BinaryIO
 from sdcensus.errors import OutputError, SdcensusError, SpecError
 from sdcensus.model.cube.sparse_cube import LARGEST_DENSE_GRID
 from sdcensus.model.cube.streamed_cells import PublishedCells
+from sdcensus.model.published.area_outlines import OutlinesOf
 from sdcensus.model.published.delivery import DeliveredTable, deliver, delivered_axis, heading_of
 from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.published.table import AnyTable, SparseTable, Table
@@ -101,6 +102,7 @@ def write_delivered(
     formats: Sequence[str],
     languages: Sequence[str] = (),
     labels: bool = True,
+    outlines: OutlinesOf | None = None,
 ) -> tuple[Path, ...]:
     """Write a table to new files in a folder: all of them, or none.
 
@@ -111,11 +113,14 @@ def write_delivered(
         languages: In which languages labels and texts are written; none for the first that a text
             has.
         labels: Whether files for programs (csv, parquet) have columns of labels as well.
+        outlines: Where areas lie that are no squares; asked for formats that draw them only.
 
     Returns:
         The files, in the order of the formats.
     """
     chosen = [table_format(name) for name in check_formats(formats)]
+    if outlines is not None and any(format.areas for format in chosen):
+        table = table.with_outlines(outlines)
     for format in chosen:
         if format.most_cells is not None and table.cells > format.most_cells:
             raise SpecError(
@@ -202,6 +207,7 @@ def write_table(
     title: Text | None = None,
     language: str | None = None,
     notes: Sequence[Text] = (),
+    outlines: OutlinesOf | None = None,
 ) -> Path:
     """Write a published table to a new file, and what belongs to it beside it.
 
@@ -215,6 +221,7 @@ def write_table(
         title: What stands above it; by default what it shows, in words.
         language: The language of labels; that of texts in formats for people.
         notes: Notes besides those of the table.
+        outlines: Where areas lie that are no squares, for formats that draw them.
     """
     given: object = table
     if not isinstance(given, AnyTable):
@@ -235,7 +242,9 @@ def write_table(
         delivered = deliver(
             noted, name=target.name, title=heading, axes=axes, provenance=provenance
         )
-        return write_delivered(delivered, target.folder, formats=formats, languages=languages)[0]
+        return write_delivered(
+            delivered, target.folder, formats=formats, languages=languages, outlines=outlines
+        )[0]
     # Here and not above: few tables are that large, and what writes them uses this module.
     from sdcensus.formats.write.streamed import StreamedTable, write_streamed
 

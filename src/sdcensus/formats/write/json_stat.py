@@ -30,6 +30,9 @@ Int64 = npt.NDArray[np.int64]
 #: The dimension of the measure, and its only category.
 MEASURE, VALUE = "MEASURE", "VALUE"
 
+#: Above it, a dimension is described compactly where that is wanted.
+MANY_CATEGORIES = 10_000
+
 #: Cells whose texts are held before they are written.
 AT_A_TIME = 1 << 20
 
@@ -62,14 +65,22 @@ def write(
     return paths
 
 
-def json_stat(table: DeliveredTable, language: str | None = None) -> dict[str, Any]:
+def json_stat(
+    table: DeliveredTable, language: str | None = None, *, compact: bool = False
+) -> dict[str, Any]:
     """A table as a JSON-stat 2.0 dataset, in plain values.
 
     Args:
         table: The table.
         language: The language of labels and notes; ``None`` for the first that each text has.
+        compact: Whether dimensions of thousands of categories leave out labels that are the code
+            itself, and that everything lies below the total. A grid is then a quarter as long.
     """
     document = _description(table, language)
+    if compact:
+        for axis in table.axes:
+            if len(axis.codes) > MANY_CATEGORIES:
+                _leave_out(document["dimension"][axis.column])
     document["value"] = _values(table)
     if table.marks is not None:
         document["status"] = _status(table)
@@ -129,6 +140,15 @@ def _dimension(axis: DeliveredAxis, language: str | None) -> dict[str, Any]:
     if more:
         dimension["extension"] = more
     return dimension
+
+
+def _leave_out(dimension: dict[str, Any]) -> None:
+    """Take what a reader knows anyway out of the description of a dimension."""
+    category = dimension["category"]
+    category["label"] = {code: label for code, label in category["label"].items() if code != label}
+    total = dimension.get("extension", {}).get("total")
+    if total is not None and set(category.get("child", ())) == {total}:
+        del category["child"]
 
 
 def _measure(table: DeliveredTable, language: str | None) -> dict[str, Any]:

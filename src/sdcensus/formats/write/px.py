@@ -38,6 +38,7 @@ DOTS = {
     Mark.WITHHELD: 3,
     Mark.NOT_AVAILABLE: 4,
     Mark.NOT_BROKEN_DOWN: 5,
+    Mark.UNRELIABLE: 6,
 }
 
 _SUBJECT = Text.named("files.px.subject")

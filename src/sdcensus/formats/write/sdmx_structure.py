@@ -40,6 +40,8 @@ STATUS_OF = {
     Mark.LOW_RELIABILITY: ("U", "F"),
     Mark.POPULATED: ("A", "F"),
     Mark.NOT_BROKEN_DOWN: ("Q", "D"),
+    Mark.MODERATE_ERROR: ("E", "F"),
+    Mark.UNRELIABLE: ("Q", "F"),
 }
 
 
@@ -164,6 +166,7 @@ _CONCEPTS = {
     )
 }
 _STATUSES = {code: Text.named(f"files.sdmx.statuses.{code.lower()}") for code in "AOQU"}
+_MODERATE = {"E": Text.named("files.sdmx.statuses.e")}
 _CONFIDENTIALITIES = {
     code: Text.named(f"files.sdmx.confidentialities.{code.lower()}") for code in "ACDFN"
 }
@@ -237,7 +240,10 @@ def _code_lists(table: DeliveredTable, names: SdmxNames, languages: Sequence[str
     for axis, component, ids in zip(axes, names.dimensions, names.codes, strict=True):
         codes = "".join(_codes(axis, ids, languages))
         yield _code_list(names, component, axis.label, axis.column, codes, languages)
-    fixed = {STATUS: _STATUSES, CONFIDENTIALITY: _CONFIDENTIALITIES}
+    statuses = _STATUSES
+    if Mark.MODERATE_ERROR in table.used_marks():  # other tables keep the list that they had
+        statuses = _STATUSES | _MODERATE
+    fixed = {STATUS: statuses, CONFIDENTIALITY: _CONFIDENTIALITIES}
     fixed[UNIT] = {names.unit: table.unit}
     if names.populated:
         fixed[POPULATED] = _POPULATED

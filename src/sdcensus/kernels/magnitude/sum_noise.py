@@ -29,8 +29,13 @@ Mask = npt.NDArray[np.bool_]
 #: numbers, that of small values.
 PLAIN_TABLE, ODD_TABLE, SMALL_TABLE = 0, 1, 2
 
-_0, _2, _32 = np.uint64(0), np.uint64(2), np.uint64(32)
+#: Draws behind those of contributions, of which there are six: how published sums are rounded,
+#: and where in its step each deviation lies.
+ROUNDING_PLACE, SPREAD_PLACE = 6, 7
+
+_0, _1, _2, _32 = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(32)
 _BILLION = np.uint64(BILLION)
+_FAR = np.uint64(1_000 * BILLION)
 _LOW = np.uint64(0xFFFFFFFF)
 # What a part of the noise is measured by: the contribution, the unit of small values, the total.
 _CONTRIBUTION, _UNIT, _TOTAL = 0, 1, 2
@@ -87,6 +92,7 @@ class SumNoise(NamedTuple):
         shares: What each of the largest contributions counts, the largest first.
         extra: The least distance that is added in sensitive cells.
         parity: Whether odd numbers of contributors have a table of their own.
+        base: Of what published sums are multiples, in last decimals.
     """
 
     rows: NumericRows
@@ -96,6 +102,7 @@ class SumNoise(NamedTuple):
     shares: UInt64
     extra: np.uint64
     parity: bool
+    base: np.uint64 = np.uint64(1)
 
 
 def publish_sums(
@@ -217,6 +224,18 @@ def height_of(
 
 
 @compiled
+def spread_of(moved: int, height: np.uint64, step: np.uint64) -> int:
+    """Over how much to both sides a deviation is spread: half a step, or what can be taken away.
+
+    Amounts are often round numbers. With deviations on a grid, what a published sum is more than a
+    round number would tell how far it was moved, in shares of the largest contribution.
+    """
+    # Far above what any deviation takes away, the height is no matter.
+    lowest = np.int64(min(height, _FAR) * step) + moved
+    return int(min(np.int64(500_000_000), lowest))
+
+
+@compiled
 def _change(
     left: np.uint64,
     size: np.uint64,
@@ -236,6 +255,15 @@ def _change(
     if noise.keys.rule == 0:  # a rotated key has nothing left to round by
         return scaled(measured, distance, step * _BILLION)
     return rounded_by(measured, distance, step * _BILLION, draw & _LOW)
+
+
+@compiled
+def _rounded(left: np.uint64, key: np.uint64, definition: np.uint64, noise: SumNoise) -> np.uint64:
+    """A multiple of the base: the next above with the chance of what is left over."""
+    if noise.keys.rule == 0:
+        return scaled(left, _1, noise.base) * noise.base
+    draw = drawn(key, definition, ROUNDING_PLACE, noise.keys)
+    return rounded_by(left, _1, noise.base, draw >> _32) * noise.base
 
 
 @compiled
@@ -268,7 +296,15 @@ def _publish(
                 return False
             height = height_of(left, size, factor, measure, noise.small.unit)
             moved = deviation(height, table, draw >> _32, noise.rows)
-            distance, step = np.uint64(abs(moved)), np.uint64(noise.rows.steps[table])
+            step = np.uint64(noise.rows.steps[table])
+            if noise.keys.rule != 0 and measure != _UNIT:
+                within = drawn(
+                    np.uint64(key[cell]), definition[cell], SPREAD_PLACE + place, noise.keys
+                )
+                half = spread_of(moved, height, step)
+                # From -half to half, as a share of 2**32.
+                moved += int((np.uint64(2 * half) * (within >> _32)) >> _32) - half
+            distance = np.uint64(abs(moved))
             if place == 0 and sensitive[cell] and measure != _UNIT:
                 distance += noise.extra * step
             change = _change(left, size, factor, measure, distance, step, draw, noise)
@@ -278,5 +314,9 @@ def _publish(
                 left += change
             else:
                 left = left - change if change < left else _0
+        if noise.base > _1:
+            left = _rounded(left, np.uint64(key[cell]), definition[cell], noise)
+            if left >= TOO_LARGE:
+                return False
         out[cell] = np.int64(left) if total[cell] >= 0 else -np.int64(left)
     return True

@@ -117,6 +117,20 @@ def round_to_nearest(count: Int64, base: int, *, ties_up: bool = False) -> Int64
     return out
 
 
+def nearest_multiples(values: Int64, unit: int) -> Int64:
+    """How many times a unit each value is, to the nearest; of two equally near, the even one.
+
+    Values may be below 0.
+
+    Examples:
+        >>> nearest_multiples(np.array([14, 15, 16, 25, -14, -15, -25]), 10)
+        array([ 1,  2,  2,  2, -1, -2, -2])
+    """
+    whole, rest = np.divmod(values, np.int64(unit))
+    up = (2 * rest > unit) | ((2 * rest == unit) & (whole % 2 == 1))
+    return np.asarray(whole + up, dtype=np.int64)
+
+
 def round_to_totals(
     count: Int64, key: UInt32, total: Int64, draw: UInt64, base: int, hash_key: bytes
 ) -> Int64:

@@ -84,6 +84,7 @@ class CellKeySums(CellMethod):
             ``small_deviation`` and ``small_variance`` in units of ``small_unit``.
         extra_noise: How much farther sensitive cells move at least, in deviations of the table.
         sensitive_below, sensitive_remainder, sensitive_dominance: Which cells are sensitive.
+        rounded_to: Of what published sums are multiples, in units of the variable.
         key_derivation: How keys are made.
         same_key: Whether the largest contribution has the key of the count.
         zeros_in_key: Whether records whose amount is 0 or missing take part in the cell key.
@@ -111,6 +112,7 @@ class CellKeySums(CellMethod):
     sensitive_below: int | None = None
     sensitive_remainder: float | Fraction | None = None
     sensitive_dominance: Sequence[float | Fraction] | str | None = None
+    rounded_to: float | Fraction | None = None
     key_derivation: KeyDerivation | str = KeyDerivation.DEFINITION
     same_key: bool = False
     zeros_in_key: bool = False
@@ -175,6 +177,16 @@ class CellKeySums(CellMethod):
             absolute=by_mean or settings.sensitive is not None,
         )
 
+    @property
+    def least_deviation(self) -> float | None:
+        """The least standard deviation of a sum, as a share of its largest contribution.
+
+        Confidential. ``None`` where noise is measured by something that can be smaller.
+        """
+        if self.measured_by not in (MeasuredBy.TOP, MeasuredBy.SUM):
+            return None
+        return self._settings.least_deviation
+
     def parameters(self) -> Mapping[str, object]:
         """Everything that decides the published numbers; confidential."""
         return {
@@ -192,6 +204,8 @@ class CellKeySums(CellMethod):
         cautions = [sentence("cautions.sums_in_proportion")]
         if self._settings.small is None:
             cautions.append(sentence("cautions.sums_small_values"))
+        if self._settings.rounded_to is None:
+            cautions.append(sentence("cautions.sums_last_digits"))
         if self.measured_by is MeasuredBy.RANGE:
             cautions.append(sentence("cautions.sums_range"))
         if extra:
@@ -326,4 +340,5 @@ class CellKeySums(CellMethod):
             shares=frozen(np.array(settings.shares, dtype=np.uint64)),
             extra=np.uint64(settings.extra),
             parity=settings.odd_table is not None,
+            base=np.uint64(settings.base(decimals)),
         )

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from fractions import Fraction
 from typing import Any
 
 from sdcensus.errors import SpecError
@@ -21,7 +23,7 @@ from sdcensus.methods.magnitude.sensitive_cells import SensitiveCells
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.contributions import MOST_LARGEST
 from sdcensus.model.cube.primary_rules import PrimaryRules
-from sdcensus.model.exact_shares import in_billionths, numbers_of
+from sdcensus.model.exact_shares import exactly, in_billionths, in_last_decimals, numbers_of
 from sdcensus.model.method.parameter import Parameter, ValueKind
 
 NOISE_SHARE, POWER = 0.1, 2
@@ -169,6 +171,13 @@ _SMALL = (
         needs=("small_values",),
     ),
 )
+_ROUNDING = Parameter(
+    "rounded_to",
+    ValueKind.NUMBER,
+    "Published sums are multiples of this, in units of the variable: people give round amounts, and"
+    " the last digits of a sum would tell its noise.",
+    least=0,
+)
 _RULES = ("sensitive_below", "sensitive_remainder", "sensitive_dominance")
 _SENSITIVE = (
     Parameter(
@@ -221,7 +230,7 @@ _KEYS = (
         "Records whose amount is 0 or missing take part in the cell key.",
     ),
 )
-PARAMETERS = (*_SIZE, *_TABLE, *_SMALL, *_SENSITIVE, *_KEYS)
+PARAMETERS = (*_SIZE, *_TABLE, *_SMALL, *_SENSITIVE, _ROUNDING, *_KEYS)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -235,6 +244,7 @@ class NoiseSettings(Confidential):
         small: Where small contributions have noise of their own.
         extra: How much farther sensitive cells move at least, in billionths.
         sensitive: Which cells are sensitive.
+        rounded_to: Of what published sums are multiples, in units of the variable.
     """
 
     shares: tuple[int, ...]
@@ -244,6 +254,7 @@ class NoiseSettings(Confidential):
     small: SmallSeparation | None
     extra: int
     sensitive: SensitiveCells | None
+    rounded_to: Fraction | None = None
 
     def __post_init__(self) -> None:
         ordered = tuple(sorted(self.shares, reverse=True))
@@ -268,6 +279,15 @@ class NoiseSettings(Confidential):
     def __repr__(self) -> str:
         return "<NoiseSettings: confidential>"
 
+    @property
+    def least_deviation(self) -> float:
+        """The least standard deviation, as a share of the largest contribution."""
+        function = self.magnitude
+        share = function.share if function.large_share is None else function.large_share
+        tables = [self.table, *([self.odd_table] if self.odd_table is not None else [])]
+        variances = [table.variance(anchor) for table in tables for anchor in table.anchors]
+        return float(share) * math.sqrt(min(variances))
+
     @classmethod
     def of(cls, said: Mapping[str, Any]) -> NoiseSettings:
         """Take values by the names of parameters, and tables that were made by hand."""
@@ -285,7 +305,12 @@ class NoiseSettings(Confidential):
             small=_small(said),
             extra=in_billionths("The extra noise", said["extra_noise"] or 0, most=100),
             sensitive=_sensitive(said),
+            rounded_to=_rounded_to(said),
         )
+
+    def base(self, decimals: int) -> int:
+        """Of what published sums are multiples, in last decimals."""
+        return 1 if self.rounded_to is None else in_last_decimals(self.rounded_to, decimals)
 
     def described(self) -> dict[str, object]:
         """As few plain values; confidential."""
@@ -294,8 +319,18 @@ class NoiseSettings(Confidential):
         return {
             "shares": list(self.shares),
             "extra_noise": self.extra,
+            "rounded_to": None if self.rounded_to is None else str(self.rounded_to),
             "noise": hashlib.blake2b(text.encode(), digest_size=16).hexdigest(),
         }
+
+
+def _rounded_to(said: Mapping[str, Any]) -> Fraction | None:
+    if said["rounded_to"] is None:
+        return None
+    base = exactly("What sums are rounded to", said["rounded_to"])
+    if base <= 0:
+        raise SpecError("What sums are rounded to is above 0.")
+    return base
 
 
 def _table(said: Mapping[str, Any], variance: float) -> NumericTable:

@@ -14,7 +14,7 @@ from sdcensus.errors import SpecError
 from sdcensus.microdata.swapping.pairing import Places
 from sdcensus.microdata.swapping.units import UnitTable, common_codes, kinds_within
 from sdcensus.model.schema.area_shapes import Shapes, read_shapes
-from sdcensus.model.schema.schema import GridSpec
+from sdcensus.model.schema.grids import GridSpec
 from sdcensus.model.schema.variable import Variable
 
 Integers = npt.NDArray[Any]
@@ -70,18 +70,16 @@ def _grid(units: UnitTable) -> Places | None:
             continue
         missing = np.array([code.is_missing for code in variable.codes], dtype=bool)
         if (known & ~missing[cells])[units.movable].all():
-            return _cell_middles(grid, cells)
+            return _cell_middles(grid, variable, cells)
     return None
 
 
-def _cell_middles(grid: GridSpec, cells: Int64) -> Places:
-    x_low, y_low, x_high, _ = grid.extent
-    first, last = x_low // grid.cell, -(-x_high // grid.cell)
-    across, along = cells % (last - first), cells // (last - first)
+def _cell_middles(grid: GridSpec, variable: Variable, cells: Int64) -> Places:
+    squares = grid.squares_of(variable.codes)
+    # Units that do not move may be in no square; where they are is not asked.
+    east, north = grid.corners(np.append(squares, 0)[np.minimum(cells, squares.size)])
     half = grid.cell // 2
-    return Places(
-        (first + across) * grid.cell + half, (y_low // grid.cell + along) * grid.cell + half
-    )
+    return Places(east + half, north + half)
 
 
 def _middles(units: UnitTable) -> Places | None:

@@ -70,12 +70,16 @@ class Ancestry:
     axes: tuple[AxisAbove, ...]
 
     def cut(self, values: npt.NDArray[Values]) -> npt.NDArray[Values]:
-        """Of an array over the cells of ``extended`` the cells of the table."""
+        """Of an array over the cells of ``extended`` the cells of the table.
+
+        Lists of contributions have one more axis, which stays.
+        """
         for at, axis in enumerate(self.axes):
             if not np.array_equal(axis.kept, np.arange(values.shape[at])):
                 values = np.take(values, axis.kept, axis=at)
         # The shape last: numpy makes an array of one axis of a single cell.
-        return np.ascontiguousarray(values).reshape(self.spec.shape)
+        further = values.shape[len(self.axes) :]
+        return np.ascontiguousarray(values).reshape((*self.spec.shape, *further))
 
     def cut_cube(self, cube: Cube) -> Cube:
         """The cube of the table, from that of ``extended``."""

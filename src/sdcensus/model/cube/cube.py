@@ -25,6 +25,7 @@ from sdcensus.model.cube.contributions import (
     is_list,
 )
 from sdcensus.model.cube.layout import Layout
+from sdcensus.model.cube.replicates import REPLICATE, replicate_names
 from sdcensus.model.schema.implications import PairRule
 from sdcensus.model.schema.schema import Combine as KeyCombine, KeySpace
 from sdcensus.model.schema.variable import Variable
@@ -77,6 +78,7 @@ class Accumulators(Confidential):
             cell; equal where one household is all there is.
         sums: Sums of continuous variables in fixed point, by name.
         contributions: Who contributes to the sum that the table shows.
+        replicates: What random groups of households add to the estimate, group by group.
     """
 
     count: npt.NDArray[np.int64]
@@ -86,12 +88,13 @@ class Accumulators(Confidential):
     last_household: npt.NDArray[np.uint32] | None = None
     sums: tuple[tuple[str, npt.NDArray[np.int64]], ...] = ()
     contributions: Contributions | None = None
+    replicates: tuple[npt.NDArray[np.int64], ...] = ()
 
     def __post_init__(self) -> None:
         for name in SUM_TYPE:
             if getattr(self, name) is not None:
                 getattr(self, name).flags.writeable = False
-        for _, array in self.sums:
+        for array in (*(array for _, array in self.sums), *self.replicates):
             array.flags.writeable = False
 
     def __repr__(self) -> str:
@@ -107,6 +110,7 @@ class Accumulators(Confidential):
             yield f"{SUM_OF}{variable}", array
         if self.contributions is not None:
             yield from self.contributions.items()
+        yield from zip(replicate_names(), self.replicates, strict=False)
 
     def sum_of(self, variable: str) -> npt.NDArray[np.int64]:
         """The sums of a continuous variable.
@@ -167,7 +171,8 @@ def _assemble(arrays: Mapping[str, Integers]) -> Accumulators:
         if name.startswith(SUM_OF)
     )
     contributions = contributions_of(arrays) if CONTRIBUTORS in arrays else None
-    return Accumulators(**named, sums=sums, contributions=contributions)
+    replicates = tuple(array for name, array in arrays.items() if name.startswith(REPLICATE))
+    return Accumulators(**named, sums=sums, contributions=contributions, replicates=replicates)
 
 
 Integers = npt.NDArray[Any]
@@ -284,6 +289,7 @@ class Cube(Confidential):
         Axes are written as in plans; each level must be one that this table shows or a coarser
         one. Axes that are not named are summed over.
         """
+        refuse_owned(self.spec, self.values)
         axes = rolled_axes(self.spec, by)
         wanted = {axis.variable.name: axis for axis in axes}
         kept = [axis.variable.name for axis in self.spec.axes if axis.variable.name in wanted]
@@ -316,6 +322,22 @@ class Cube(Confidential):
                 int(self.count[at]),
                 int(self.key[at]),
             )
+
+
+def refuse_owned(spec: TableSpec, values: Accumulators) -> None:
+    """Refuse to make coarser cells from finer ones where amounts belong to owners.
+
+    An owner with amounts in two cells is one contributor to both together.
+
+    Raises:
+        SpecError: The contributions to the table are those of owners.
+    """
+    if spec.amount is not None and spec.amount.owner and values.contributions is not None:
+        raise SpecError(
+            f"{spec.title}: the amounts of {spec.amount.name!r} belong to owners, who may have some"
+            " in several cells: a coarser table is tabulated from the records, not made from this"
+            " one."
+        )
 
 
 def rolled_axes(spec: TableSpec, by: Sequence[str]) -> tuple[Axis, ...]:

@@ -23,6 +23,7 @@ from sdcensus.model.cube.cube import (
     block_behind,
     fields_of,
     finish,
+    refuse_owned,
     rolled_axes,
     selection,
     sum_type,
@@ -163,6 +164,7 @@ class SparseCube(Confidential):
 
     def rollup(self, *by: str) -> AnyCube:
         """The table on fewer or coarser axes; dense where it fits."""
+        refuse_owned(self.spec, self.values)
         axes = rolled_axes(self.spec, by)
         groups = [_groups_of_base(self.spec.axis(axis.variable.name), axis) for axis in axes]
         order = [self.spec.position(axis.variable.name) for axis in axes]

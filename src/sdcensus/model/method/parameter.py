@@ -287,6 +287,7 @@ class Declaration:
         target: Where it is, as entry points write it: ``module:class``.
         shows_truth: Whether it publishes true counts, as they are or coarsened.
         for_sums: Whether it protects sums of amounts, and no counts.
+        for_samples: Whether it protects estimates from samples, and nothing else.
         closes: What it asks of all other products for the cells that it withholds; empty for
             nothing.
         linked: Whether it protects tables together.
@@ -299,6 +300,7 @@ class Declaration:
     target: str
     shows_truth: bool = False
     for_sums: bool = False
+    for_samples: bool = False
     closes: str = ""
     linked: bool = False
     package: str = ""

@@ -75,7 +75,9 @@ def built_in(part: Part) -> Mapping[str, Declaration]:
 def methods_for_counts() -> tuple[str, ...]:
     """The methods of this package that protect counts."""
     methods = built_in(Part.METHOD).values()
-    return tuple(method.name for method in methods if not method.for_sums)
+    return tuple(
+        method.name for method in methods if not method.for_sums and not method.for_samples
+    )
 
 
 def methods_for_sums() -> tuple[str, ...]:
@@ -320,6 +322,7 @@ def declaration_of(kind: Any, name: str, target: str, package: str = "") -> Decl
         target=target,
         shows_truth=getattr(kind, "shows_truth", False),
         for_sums=getattr(kind, "for_sums", False),
+        for_samples=getattr(kind, "for_samples", False),
         closes=str(kind.closing()) if hasattr(kind, "closing") else "",
         linked=hasattr(kind, "protect_together"),
         package=package,

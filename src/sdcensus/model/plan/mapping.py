@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.model.plan.programme import Breakdown, BreakdownCode, Programme
+from sdcensus.model.schema.grids import size_name
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Code, CodeKind, Entity, Hierarchy, Level, Variable
 from sdcensus.model.spec.universe import EVERYTHING, Universe
@@ -23,6 +24,7 @@ UNALLOCATED = "unallocated"
 UNALLOCATED_LABEL = Text.of("Not allocated to a cell")
 #: How axes call the level of the whole country, and that of the cells of a grid.
 NATION, GRID_CELL = "GEO_N", "GEO_G"
+_KILOMETRE = size_name(1000)
 
 
 def cell_of(code: Code, country: str) -> str:
@@ -36,6 +38,12 @@ def cell_of(code: Code, country: str) -> str:
     """
     name = code.code.removeprefix(f"{country}_")
     return "" if code.is_missing or name == UNALLOCATED else name
+
+
+def cells_of(grid: Variable) -> Level:
+    """The cells of 1 km² of a grid: its leaves, or the level of that size if it has several."""
+    names = [level.name for level in grid.levels()]
+    return grid.level(_KILOMETRE if _KILOMETRE in names else None)
 
 
 def why_uncountable(of: Entity, variable: Variable, schema: Schema) -> str:
@@ -248,10 +256,12 @@ class Mapping:
     def _cells(self, grid: Variable) -> Level:
         """The cells of the grid under their full names, and one for those who are in none."""
         start = f"{self.country}_"
-        names = [cell_of(code, self.country) for code in grid.codes]
-        cells = [(name, code) for name, code in zip(names, grid.codes, strict=True) if name]
+        shown = cells_of(grid)
+        names = [cell_of(code, self.country) for code in shown.codes]
+        cells = [(name, code) for name, code in zip(names, shown.codes, strict=True) if name]
         at = {code.code: number for number, (_, code) in enumerate(cells)}
         codes = [Code(start + name, code.label) for name, code in cells]
         codes.append(Code(start + UNALLOCATED, UNALLOCATED_LABEL, CodeKind.NOT_APPLICABLE))
-        group = tuple(at.get(code.code, len(cells)) for code in grid.codes)
+        place = [at.get(code.code, len(cells)) for code in shown.codes]
+        group = tuple(place[number] for number in shown.group)
         return Level(GRID_CELL, tuple(codes), group)

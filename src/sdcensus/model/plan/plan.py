@@ -7,11 +7,17 @@ from pathlib import Path, PurePath
 
 from sdcensus.errors import UnknownName
 from sdcensus.model.method.parameter import Setting
+from sdcensus.model.plan.vocabulary import ComparedFigure
+from sdcensus.model.published.figures import FEWEST_BEHIND_AMOUNTS
+from sdcensus.model.published.percentiles import MEDIAN
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.measures import MeasureOf
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.model.text import Text
+
+#: The section ``[protect.NAME]`` by which sums are protected that name none themselves.
+SUMS_PROTECTION = "sums"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -93,7 +99,7 @@ class PlannedTable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedIndicator:
-    """Figures computed from published counts, as a plan writes them.
+    """Figures computed from published counts and sums, as a plan writes them.
 
     Attributes:
         name, title: As of a table.
@@ -101,10 +107,16 @@ class PlannedIndicator:
         by: For which groups, in the grammar of plans.
         of: What is counted.
         universe: What is counted, as of a table.
-        numerator, denominator: Conditions, for kinds that divide two counts.
+        numerator, denominator: Conditions, for kinds that divide two counts; or amounts, as
+            ``sum(rent)``, for a ratio of these.
         variable: For kinds that need one: medians, means, distributions.
-        per: What a ratio is given per.
-        decimals: How many digits behind the point are published.
+        per: What a ratio is given per; by default 100, and 1 for amounts.
+        decimals: How many digits behind the point are published; by default 1, and those of the
+            amount for its mean.
+        percent: Which percentile.
+        first, second: Conditions, for the difference of two groups.
+        figure: Of what figures the difference is.
+        fewest: Of amounts, how many are published at least behind a figure.
     """
 
     name: str
@@ -116,8 +128,13 @@ class PlannedIndicator:
     numerator: str = ""
     denominator: str = ""
     variable: str = ""
-    per: int = 100
-    decimals: int = 1
+    per: int | None = None
+    decimals: int | None = None
+    percent: int = MEDIAN
+    first: str = ""
+    second: str = ""
+    figure: ComparedFigure = ComparedFigure.MEAN
+    fewest: int = FEWEST_BEHIND_AMOUNTS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

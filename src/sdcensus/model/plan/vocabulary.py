@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from types import MappingProxyType
 
 from sdcensus.model.published.table import Mark
@@ -23,6 +25,8 @@ SYMBOLS: Mapping[str, Mark] = MappingProxyType(
             Mark.NOT_AVAILABLE,
             Mark.LOW_RELIABILITY,
             Mark.NOT_BROKEN_DOWN,
+            Mark.MODERATE_ERROR,
+            Mark.UNRELIABLE,
         )
     }
 )
@@ -54,6 +58,23 @@ class IndicatorKind:
         return (*self.needs, *self.takes)
 
 
+class ComparedFigure(StrEnum):
+    """What a difference is of."""
+
+    MEAN = "mean"
+    SUM = "sum"
+
+
+#: What indicators of some kinds take, and those of others do not.
+INDICATOR_SETTINGS: tuple[str, ...] = (
+    *("numerator", "denominator", "variable", "per"),
+    *("percent", "first", "second", "figure", "fewest"),
+)
+#: An amount in the place of a condition: ``sum(rent)``.
+SUM_SIDE = re.compile(r"\s*sum\s*\(\s*(?P<amount>[^()]*?)\s*\)\s*")
+#: All units in the place of an amount.
+COUNT_SIDE = "count"
+
 #: The kinds of figures, by name.
 INDICATOR_KINDS: Mapping[str, IndicatorKind] = MappingProxyType(
     {
@@ -67,17 +88,48 @@ INDICATOR_KINDS: Mapping[str, IndicatorKind] = MappingProxyType(
             ),
             IndicatorKind(
                 "ratio",
-                "how many fulfil the numerator per so many that fulfil the denominator",
+                "how many fulfil the numerator per so many that fulfil the denominator; or one"
+                " amount per another, such as sum(rent) per sum(rooms) or per count",
                 ("numerator", "denominator"),
-                ("per",),
+                ("per", "fewest"),
             ),
             IndicatorKind(
                 "distribution", "the percentage of each code of a variable", ("variable",)
             ),
             IndicatorKind(
-                "median", "the middle value of a variable of numbers", ("variable",), numeric=True
+                "median",
+                "the middle value of a variable of numbers or of an amount",
+                ("variable",),
+                ("fewest",),
+                numeric=True,
             ),
-            IndicatorKind("mean", "the mean of a variable of numbers", ("variable",), numeric=True),
+            IndicatorKind(
+                "quartiles",
+                "the values below which a quarter, half and three quarters are",
+                ("variable",),
+                ("fewest",),
+                numeric=True,
+            ),
+            IndicatorKind(
+                "percentile",
+                "the value below which so many percent are",
+                ("variable", "percent"),
+                ("fewest",),
+                numeric=True,
+            ),
+            IndicatorKind(
+                "mean",
+                "the mean of a variable of numbers or of an amount",
+                ("variable",),
+                ("fewest",),
+                numeric=True,
+            ),
+            IndicatorKind(
+                "difference",
+                "how much more the first group has of an amount than the second, by means or sums",
+                ("variable", "first", "second"),
+                ("figure", "fewest"),
+            ),
             IndicatorKind(
                 "median-age",
                 "the middle age",

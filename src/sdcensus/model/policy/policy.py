@@ -15,6 +15,7 @@ from sdcensus.model.policy.problems import problems_of
 from sdcensus.model.policy.rules import (
     BROKEN_DOWN,
     PRESETS,
+    AmountRule,
     AtLevel,
     Decided,
     DesignRules,
@@ -41,6 +42,7 @@ from sdcensus.model.vocabulary import Measure
 __all__ = [
     "BROKEN_DOWN",
     "PRESETS",
+    "AmountRule",
     "AtLevel",
     "Decided",
     "DesignRules",
@@ -73,6 +75,7 @@ class Policy:
         lock: Whether nothing in a plan or a request can loosen it.
         measure: What answers of a table builder say; without it, what the census says of itself.
         limits, online, design, exempt, variables, roles: The rules.
+        amounts: The amounts of which a table builder gives sums, means or medians.
         never_together: Combinations of which no table may hold all; a variable at a level stands
             for itself and for every level that is not coarser.
         decided: What was decided at design time.
@@ -88,6 +91,7 @@ class Policy:
     design: DesignRules = field(default_factory=DesignRules)
     exempt: tuple[RecordSet, ...] = ()
     variables: tuple[VariableRule, ...] = ()
+    amounts: tuple[AmountRule, ...] = ()
     never_together: tuple[tuple[AtLevel, ...], ...] = ()
     roles: tuple[RoleRules, ...] = ()
     decided: Decided = field(default_factory=Decided)
@@ -117,6 +121,10 @@ class Policy:
             if rule.variable == variable:
                 return rule
         return VariableRule(variable=variable)
+
+    def amount_rule(self, variable: str) -> AmountRule | None:
+        """What is offered of an amount; ``None`` for nothing."""
+        return next((rule for rule in self.amounts if rule.variable == variable), None)
 
     def role(self, role: str | UserRole) -> RoleRules:
         """What holds for a role, with the limits of the policy filled in."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from sdcensus.errors import SpecError, UnknownName, unknown
 from sdcensus.model.policy.rules import (
+    AmountRule,
     AtLevel,
     Place,
     UserRole,
@@ -15,9 +16,9 @@ from sdcensus.model.policy.rules import (
     WhenSparse,
 )
 from sdcensus.model.schema.schema import Schema
-from sdcensus.model.schema.variable import Entity, Variable
+from sdcensus.model.schema.variable import Entity, Role, Variable
 from sdcensus.model.spec.levels_told_apart import coarser_levels, strictly_coarser
-from sdcensus.model.vocabulary import Measure
+from sdcensus.model.vocabulary import AmountFigure, Measure
 
 if TYPE_CHECKING:
     from sdcensus.model.policy.policy import Policy
@@ -35,6 +36,7 @@ def problems_of(policy: Policy) -> tuple[tuple[Place, str], ...]:
             _online,
             _exempt,
             _variables,
+            _amounts,
             _never_together,
             _roles,
             _design,
@@ -154,6 +156,87 @@ def _units(policy: Policy, rule: VariableRule, variable: Variable, where: Place)
         if unit not in having:
             known = [entity.plural for entity in having]
             yield (*where, at), unknown(f"kind of unit with {rule.variable!r}", unit.plural, known)
+
+
+def _amounts(policy: Policy) -> Found:
+    names = [rule.variable for rule in policy.amounts]
+    for rule in policy.amounts:
+        where: Place = ("amount", rule.variable)
+        if names.count(rule.variable) > 1:
+            yield where, f"There are two rules for the amount {rule.variable!r}."
+        known = [
+            variable.name
+            for variable in policy.schema.variables
+            if variable.continuous and variable.role is not Role.WEIGHT
+        ]
+        if rule.variable not in known:
+            text = unknown("amount", rule.variable, known)
+            yield where, f"{text} Amounts have 'continuous = true' in the schema."
+            continue
+        yield from _measures(policy, rule, (*where, "measures"))
+        if rule.finest_area is not None:
+            yield from _area(policy, rule.finest_area, (*where, "finest_area"))
+        named = [at.variable for at in rule.by or ()]
+        for number, at in enumerate(rule.by or ()):
+            yield from _at_level(policy, at, (*where, "by", number))
+            if named.count(at.variable) > 1 or at.variable == rule.variable:
+                yield (*where, "by", number), "'by' names other variables, each once."
+        if rule.by == ():
+            yield (*where, "by"), 'Name variables, such as ["sex"]; for all of them leave it out.'
+        yield from _whole((*where, "dimensions"), rule.dimensions, 1)
+        yield from _whole((*where, "at_least"), rule.at_least, 3)
+        if not (_is_number(rule.noise_left) and 0 < rule.noise_left < 1):
+            yield (
+                (*where, "noise_left"),
+                "'noise_left' is a share of the largest contribution, above 0 and below 1, such as"
+                " 0.02. At 0 the rule says nothing.",
+            )
+
+
+def _measures(policy: Policy, rule: AmountRule, where: Place) -> Found:
+    """Whether there are measures, and what they need."""
+    if not rule.measures:
+        yield where, 'Name measures, such as ["sum", "mean"]; without any, leave the amount out.'
+    variable = policy.schema.variable(rule.variable)
+    if rule.adds_up and not policy.counts(variable.entity):
+        yield (
+            where,
+            f"Weighted figures are offered, and {variable.entity.plural} have no weight.",
+        )
+    offered = policy.rule_of(rule.variable).offered_for(variable.entity)
+    if AmountFigure.MEAN in rule.measures and not offered and _has_missing(variable):
+        yield (
+            where,
+            f"A mean is divided by the published count of those whose amount is known, and counts"
+            f" by {rule.variable!r} are not offered. Offer them, or leave the mean out.",
+        )
+    if AmountFigure.MEDIAN not in rule.measures:
+        return
+    if not _has_classes(variable):
+        yield (
+            where,
+            f"A median is taken from published counts of classes, and {rule.variable!r} has none."
+            f" Give it levels in the schema ([variable.{rule.variable}.levels]), or leave the"
+            " median out.",
+        )
+    elif not offered:
+        yield (
+            where,
+            f"A median is taken from published counts of classes, and counts by {rule.variable!r}"
+            " are not offered. Offer them, or leave the median out.",
+        )
+
+
+def _has_missing(variable: Variable) -> bool:
+    return any(code.is_missing for code in variable.codes)
+
+
+def _has_classes(variable: Variable) -> bool:
+    """Whether a level of an amount has classes of numbers."""
+    return variable.is_axis and any(
+        sum(code.lower is not None and not code.is_missing for code in level.codes) > 1
+        for level in variable.levels()
+    )
 
 
 def _variable(schema: Schema, name: str) -> tuple[Variable | None, str]:

@@ -10,7 +10,7 @@ from sdcensus.errors import SpecError
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.table_spec import TableSpec
-from sdcensus.model.vocabulary import UserRole as UserRole, option
+from sdcensus.model.vocabulary import AmountFigure, UserRole as UserRole, option
 
 #: The largest share of small visible groups that tables may break down, where a policy is silent.
 BROKEN_DOWN = 0.02
@@ -166,6 +166,51 @@ class VariableRule:
     def offered_for(self, of: Entity) -> bool:
         """Whether it may stand on tables of some units."""
         return self.offered and (self.units is None or of in self.units)
+
+
+#: Sums are shown for at least so many published contributors, where neither the policy nor a
+#: smallest group says how many.
+LEAST_CONTRIBUTORS = 10
+#: How much noise is left of a sum after all looks at it, in shares of its largest contribution.
+NOISE_LEFT = 0.02
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AmountRule:
+    """What is offered of one amount: what has no rule is not offered.
+
+    Attributes:
+        variable: The continuous variable.
+        measures: What may be asked for.
+        by: The variables by which it is shown, each at a level or coarser; ``None`` for all.
+        dimensions: The most variables of a table; without it as for counts.
+        finest_area: The finest area for which it is shown.
+        at_least: Figures are shown where so many contributors or more are published; without it
+            the smallest group in force, else ``LEAST_CONTRIBUTORS``.
+        noise_left: The least standard deviation of the best estimate of a sum from everything that
+            may be asked, as a share of the largest contribution to it.
+    """
+
+    variable: str
+    measures: tuple[AmountFigure, ...] = (AmountFigure.SUM, AmountFigure.MEAN)
+    by: tuple[AtLevel, ...] | None = None
+    dimensions: int | None = None
+    finest_area: AtLevel | None = None
+    at_least: int | None = None
+    noise_left: float = NOISE_LEFT
+
+    def __post_init__(self) -> None:
+        figures = tuple(option(AmountFigure, "measure", figure) for figure in self.measures)
+        object.__setattr__(self, "measures", tuple(dict.fromkeys(figures)))
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether sums are published for it: sums themselves, or those behind means."""
+        return any(figure is not AmountFigure.MEDIAN for figure in self.measures)
+
+    def contributors(self, smallest_group: int | None) -> int:
+        """How many contributors must be published behind a figure."""
+        return self.at_least or smallest_group or LEAST_CONTRIBUTORS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

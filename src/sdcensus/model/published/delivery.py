@@ -8,7 +8,7 @@ table says so, and every format is written from it.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Self, TypeVar
 
@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError
+from sdcensus.model.published.area_outlines import AreaOutlines, OutlinesOf
 from sdcensus.model.published.census_facts import CensusFacts
 from sdcensus.model.published.figures import DEFAULT_LIMITS, FigureLimits, Support
 from sdcensus.model.published.provenance import Provenance
@@ -109,6 +110,7 @@ class DeliveredTable:
             is one.
         census: Which census the numbers are from, where the file says it.
         limits: When figures that are computed from the values are unreliable.
+        outlines: Where areas lie, by column and level, for formats that draw them.
     """
 
     name: str
@@ -128,6 +130,7 @@ class DeliveredTable:
     support: Support | None = None
     census: CensusFacts | None = None
     limits: FigureLimits = DEFAULT_LIMITS
+    outlines: Mapping[tuple[str, str], AreaOutlines] | None = None
 
     def __post_init__(self) -> None:
         if self.values.shape != self.shape:
@@ -190,6 +193,19 @@ class DeliveredTable:
     def with_notes(self, *notes: Text) -> Self:
         """The same table with further notes."""
         return replace(self, notes=(*self.notes, *notes))
+
+    def with_outlines(self, outlines_of: OutlinesOf) -> Self:
+        """The same table, which knows where its areas lie."""
+        known: dict[tuple[str, str], AreaOutlines] = {}
+        variables = [axis.column for axis in self.axes]
+        if self.spec is not None and len(self.spec.axes) == len(self.axes):
+            variables = [axis.variable.name for axis in self.spec.axes]
+        for axis, variable in zip(self.axes, variables, strict=True):
+            for level in sorted(set(axis.levels) - {TOTAL}) if axis.geography else ():
+                outlines = outlines_of(variable, level)
+                if outlines is not None:
+                    known[axis.column, level] = outlines
+        return replace(self, outlines=known)
 
 
 def delivered_axis(axis: Axis, *, column: str = "", label: Text | None = None) -> DeliveredAxis:
@@ -284,7 +300,7 @@ def deliver(
         title=title or heading_of(spec, shown),
         axes=shown,
         values=delivered_cells(table.published, shown),
-        marks=None if table.flags is None else delivered_cells(table.flags, shown),
+        marks=None if table.marks is None else delivered_cells(table.marks, shown),
         decimals=spec.decimals,
         unit=Text.of({language: units_text(spec, language) for language in LANGUAGES}),
         rows=rows,

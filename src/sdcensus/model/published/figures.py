@@ -1,4 +1,4 @@
-"""Shares, ratios, medians and means from published counts, in whole numbers. Public.
+"""Shares, ratios and means of codes from published counts, in whole numbers. Public.
 
 Nothing here has ever seen a true count. Values are integers with some digits behind the point,
 rounded half to even; limits for brackets are fixed numbers, so that they tell nothing about how
@@ -9,7 +9,7 @@ along with it, and its limit grows with the number of its parts.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -27,6 +27,10 @@ Array = npt.NDArray[Any]
 
 #: More digits behind the point than this say nothing, and might not fit 64 bits.
 MOST_DECIMALS = 6
+#: Figures of amounts are not given where fewer published units stand behind them.
+FEWEST_BEHIND_AMOUNTS = 10
+#: They stand in brackets below so many times as many.
+BRACKETS_OF_AMOUNTS = 3
 #: Counts that are reliable whatever they are sums of; their squares fit 64 bits.
 _LARGE = 10**9
 
@@ -50,12 +54,34 @@ class FigureLimits:
         """Those of an office that puts counts below a number of its own into brackets."""
         return cls() if below is None else cls(low_below=max(below, cls().none_below))
 
+    def for_amounts(self, fewest: int) -> FigureLimits:
+        """Those of figures of amounts, which one person can move far more than a count.
+
+        Args:
+            fewest: It is not given where fewer are published behind it, and stands in brackets
+                below ``BRACKETS_OF_AMOUNTS`` times as many; never below the limits of counts.
+        """
+        if type(fewest) is not int or fewest < self.none_below:
+            raise SpecError(
+                told(
+                    "figures.fewest",
+                    "Behind a figure of amounts stand at least {least} published units; 'fewest'"
+                    " is that number or more.",
+                    least=self.none_below,
+                )
+            )
+        return FigureLimits(
+            low_below=max(self.low_below, BRACKETS_OF_AMOUNTS * fewest), none_below=fewest
+        )
+
     def __post_init__(self) -> None:
         if not 1 <= self.none_below <= self.low_below:
             raise SpecError("Limits of reliability are 1 or more, that for brackets the larger.")
 
 
 DEFAULT_LIMITS = FigureLimits()
+#: Those of means, ratios and percentiles of amounts.
+AMOUNT_LIMITS = DEFAULT_LIMITS.for_amounts(FEWEST_BEHIND_AMOUNTS)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -146,6 +172,12 @@ class Counted:
             self._each_of(support, lambda array: array.sum(axis=-1)),
         )
 
+    def bracketed(self, low: Mask, limits: FigureLimits = DEFAULT_LIMITS) -> Counted:
+        """The same counts, some of which stand in brackets: what rests on these gets them too."""
+        support = Support.of(self.counts, limits) if self.support is None else self.support
+        small = np.where(low, self.behind, support.small)
+        return replace(self, support=replace(support, small=small))
+
     def low(self, limits: FigureLimits = DEFAULT_LIMITS) -> Mask:
         """Where a figure that rests on the count is unreliable."""
         support = Support.of(self.counts, limits) if self.support is None else self.support
@@ -204,9 +236,9 @@ def number_classes(
         raise SpecError(
             told(
                 "figures.continuous-mean",
-                "{variable} is an amount, and there is no method yet that protects means of"
-                " amounts; the middles of its classes would be guesses. Ask for counts by its"
-                " levels.",
+                "{variable} is an amount: its mean is a published sum divided by a published count;"
+                " the middles of its classes would be guesses. Ask for the mean of its sums, or for"
+                " counts by its levels.",
                 variable=shown,
             )
         )
@@ -266,56 +298,14 @@ def quotient(
         >>> figures.values.tolist(), figures.marks.tolist()
         ([400, 1000, 0], [0, 0, 4])
     """
-    scale = _scale(per, decimals)
+    scale = scale_of(per, decimals)
     enough = denominator.divides(limits)
     below = np.where(enough, denominator.counts, 1)
     values = rounded(numerator.counts * scale, below)
     if share:
         values = np.minimum(values, scale)
     low = numerator.low(limits) | denominator.low(limits)
-    return _marked(values, enough, low, (numerator, denominator), decimals)
-
-
-def median(
-    counts: Counted,
-    lower: Sequence[int],
-    upper: Sequence[int | None],
-    *,
-    decimals: int = 1,
-    limits: FigureLimits = DEFAULT_LIMITS,
-) -> Figures:
-    """The middle value, from published counts of classes of whole numbers along the last axis.
-
-    Within the class of the middle, people are spread evenly from its lowest value up to the
-    lowest of the next class. Where the middle lies in a class without an end, none is given.
-
-    Args:
-        counts: The published counts; the last axis has the classes, ascending.
-        lower, upper: The lowest and highest value of each class; ``None`` for "and over".
-        decimals: How many digits stand behind the point.
-        limits: When a figure is unreliable.
-    """
-    if counts.counts.ndim == 1:
-        single = median(counts.each(_lined), lower, upper, decimals=decimals, limits=limits)
-        return Figures(single.values.reshape(()), single.marks.reshape(()), decimals)
-    scale = _scale(1, decimals)
-    whole = counts.summed(limits)
-    values, size = counts.counts, whole.counts
-    reached = np.cumsum(values, axis=-1)
-    at = np.argmax(2 * reached >= size[..., None], axis=-1)
-    own = np.take_along_axis(values, at[..., None], axis=-1)[..., 0]
-    before = np.take_along_axis(reached, at[..., None], axis=-1)[..., 0] - own
-    low = np.array(lower, dtype=np.int64)[at]
-    ends = [1 if end is None else end - start + 1 for start, end in zip(lower, upper, strict=True)]
-    width = np.array(ends, dtype=np.int64)[at]
-    closed = np.array([end is not None for end in upper])[at]
-    enough = whole.divides(limits) & (own > 0) & closed
-    below = np.where(enough, 2 * own, 1)
-    whole_numbers = _wide([*lower, *(end for end in upper if end is not None)], size, scale)
-    low, own, width = (values.astype(whole_numbers) for values in (low, own, width))
-    above = (2 * low * own + (size - 2 * before) * width) * scale
-    quotients = rounded(np.where(enough, above, 0), below)
-    return _marked(quotients, enough, whole.low(limits), (whole,), decimals)
+    return with_marks_of(values, enough, low, (numerator, denominator), decimals)
 
 
 def mean(
@@ -337,17 +327,17 @@ def mean(
         limits: When a figure is unreliable.
     """
     if counts.counts.ndim == 1:
-        single = mean(counts.each(_lined), lower, upper, decimals=decimals, limits=limits)
+        single = mean(counts.each(as_line), lower, upper, decimals=decimals, limits=limits)
         return Figures(single.values.reshape(()), single.marks.reshape(()), decimals)
-    scale = _scale(1, decimals)
+    scale = scale_of(1, decimals)
     twice = [2 * a if b is None else a + b for a, b in zip(lower, upper, strict=True)]
     whole = counts.summed(limits)
     size = whole.counts
-    whole_numbers = _wide(twice, size, scale)
+    whole_numbers = whole_numbers_for(twice, size, scale)
     total = counts.counts.astype(whole_numbers) @ np.array(twice, dtype=whole_numbers)
     enough = whole.divides(limits)
     quotients = rounded(np.where(enough, total * scale, 0), np.where(enough, 2 * size, 1))
-    return _marked(quotients, enough, whole.low(limits), (whole,), decimals)
+    return with_marks_of(quotients, enough, whole.low(limits), (whole,), decimals)
 
 
 def rounded(numerator: Int64, denominator: Int64) -> Int64:
@@ -368,7 +358,12 @@ def rounded(numerator: Int64, denominator: Int64) -> Int64:
     return np.asarray(whole + up)
 
 
-def _scale(per: int, decimals: int) -> int:
+def scale_of(per: int, decimals: int) -> int:
+    """By what a quotient is multiplied to be a whole number with so many digits behind the point.
+
+    Raises:
+        SpecError: So many digits make no sense, or do not fit.
+    """
     if type(per) is not int or per < 1:
         raise SpecError(told("figures.per", "Figures are given per a whole number, 1 or more."))
     if type(decimals) is not int or not 0 <= decimals <= MOST_DECIMALS:
@@ -386,23 +381,32 @@ def _scale(per: int, decimals: int) -> int:
     return int(per * 10**decimals)
 
 
-def _lined(array: Array) -> Array:
+def as_line(array: Array) -> Array:
     """One line of classes as a table of lines: single numbers beyond 64 bits are no arrays."""
     return array[None]
 
 
-def _wide(numbers: Sequence[int], size: Int64, scale: int) -> type[np.int64] | type[object]:
-    """Whole numbers in which sums of so many of these numbers can be held: 64 bits or any size."""
+def whole_numbers_for(
+    numbers: Sequence[int], size: Int64, scale: int, times: int = 4
+) -> type[np.int64] | type[object]:
+    """Whole numbers in which sums of so many of these numbers can be held: 64 bits or any size.
+
+    Args:
+        numbers: The numbers.
+        size: How many of them are added up.
+        scale: What they are multiplied by.
+        times: How many times as large the numbers are that are met on the way.
+    """
     largest = max((abs(number) for number in numbers), default=0) + 1
     if largest * scale >= 1 << 62:
         raise SpecError(
             told("figures.digits", "Figures with so many digits do not fit. Take fewer decimals.")
         )
-    most = 4 * largest * scale * (int(size.max(initial=0)) + 1)
+    most = times * largest * scale * (int(size.max(initial=0)) + 1)
     return np.int64 if most < 1 << 62 else object
 
 
-def _marked(
+def with_marks_of(
     values: Int64, enough: Mask, low: Mask, behind: Sequence[Counted], decimals: int
 ) -> Figures:
     """Values with their marks: what stands for a missing count comes first."""

@@ -34,6 +34,7 @@ class RecordChange(StrEnum):
     SAMPLE = "sample"
     SMALL_COUNTS = "small_counts"
     RECORDS = "records"
+    GROUPED = "grouped"
 
 
 _KINDS = {
@@ -52,6 +53,7 @@ _KINDS = {
     "systematic-sample": RecordChange.SAMPLE,
     "small-count-rounding": RecordChange.SMALL_COUNTS,
     "drop-records": RecordChange.RECORDS,
+    "multilevel-grid": RecordChange.GROUPED,
 }
 
 
@@ -91,7 +93,14 @@ def notes_of_records(
     notes = notes_of_lineage(lineage)
     if RecordChange.SMALL_COUNTS in record_changes(lineage) and unlisted(listed, specs):
         notes = (*notes, Text.named("notes.before.not_listed"))
-    return notes
+    return (*notes, *notes_of_code_lists(specs))
+
+
+def notes_of_code_lists(specs: Sequence[TableSpec]) -> tuple[Text, ...]:
+    """What readers should know about variables whose code list is what occurs in the records."""
+    shown = {axis.variable.name: axis.variable for spec in specs for axis in spec.axes}
+    names = sorted(name for name, variable in shown.items() if variable.codes_from_records)
+    return tuple(Text.named("notes.inhabited").filled(variable=name) for name in names)
 
 
 def cautions_of_records(

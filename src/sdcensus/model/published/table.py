@@ -35,11 +35,13 @@ class Mark(IntEnum):
     LOW_RELIABILITY = 5
     POPULATED = 6
     NOT_BROKEN_DOWN = 7
+    MODERATE_ERROR = 8
+    UNRELIABLE = 9
 
     @property
     def has_number(self) -> bool:
         """Whether a number stands in the cell."""
-        return self in (Mark.NONE, Mark.LOW_RELIABILITY, Mark.POPULATED)
+        return self is Mark.NONE or self in BESIDE or self is Mark.POPULATED
 
     @property
     def sign(self) -> str:
@@ -51,6 +53,9 @@ class Mark(IntEnum):
         """What the sign means, for a legend."""
         return Text.named(f"marks.{self.name.lower()}") if self else Text()
 
+
+#: The marks of how far an estimate can be relied on, which stand beside its number.
+BESIDE = (Mark.LOW_RELIABILITY, Mark.MODERATE_ERROR)
 
 #: The marks that stand in the place of a number.
 IN_PLACE = tuple(mark for mark in Mark if not mark.has_number)
@@ -69,13 +74,16 @@ def marks_in(marks: npt.NDArray[np.uint8] | None) -> tuple[Mark, ...]:
     return tuple(mark for mark in Mark if mark and mark.value in present)
 
 
-_SIGNS = ("", "c", "..", ".", ":", "( )", "populated", "k")
+_SIGNS = ("", "c", "..", ".", ":", "( )", "populated", "k", "B", "/")
 
 
 Int64 = npt.NDArray[np.int64]
 
 #: What a flag of a table may be.
 _FLAGS = np.isin(np.arange(256), (Mark.NONE, *IN_PLACE))
+
+#: What a mark beside a number may be.
+_BESIDE = np.isin(np.arange(256), (Mark.NONE, *BESIDE))
 
 #: The column of a sparse table that tells which of its cells are not broken down.
 NOT_BROKEN_DOWN = "not_broken_down"
@@ -125,15 +133,18 @@ class Table:
         published: The published values; 0 where a flag stands instead of a number.
         flags: A ``Mark`` for every cell, or ``None`` if every cell has a number.
         notes: What readers should know, in one or more languages.
+        beside: Of estimates, a ``Mark`` of how far each number can be relied on; ``None`` where
+            nothing is to be said. Cells without a number have none.
     """
 
     spec: TableSpec
     published: Int64
     flags: npt.NDArray[np.uint8] | None = None
     notes: tuple[Text, ...] = ()
+    beside: npt.NDArray[np.uint8] | None = None
 
     def __post_init__(self) -> None:
-        for array in (self.published, self.flags):
+        for array in (self.published, self.flags, self.beside):
             if array is not None and array.shape != self.spec.shape:
                 raise SpecError(f"{self.spec.title}: values need the shape {self.spec.shape}.")
         _check_whole(self.spec, self.published)
@@ -146,7 +157,26 @@ class Table:
                 raise SpecError("A cell with a flag holds no number.")
             else:
                 self.flags.flags.writeable = False
+        self._settle_marks_beside()
         self.published.flags.writeable = False
+
+    def _settle_marks_beside(self) -> None:
+        if self.beside is None:
+            return
+        if not _BESIDE[self.beside].all():
+            raise SpecError("A mark beside a number says how far it can be relied on.")
+        beside = self.beside
+        if self.flags is not None:
+            beside = np.where(self.flags != 0, np.uint8(Mark.NONE), beside)
+        beside.flags.writeable = False
+        object.__setattr__(self, "beside", beside if beside.any() else None)
+
+    @property
+    def marks(self) -> npt.NDArray[np.uint8] | None:
+        """Every mark: in the place of a number, or beside it; ``None`` where there is none."""
+        if self.beside is None:
+            return self.flags
+        return self.beside if self.flags is None else self.beside | self.flags
 
     def __repr__(self) -> str:
         shape = "×".join(map(str, self.spec.shape)) or "one cell"
@@ -183,12 +213,16 @@ class Table:
             and self.shape == other.shape
             and bool((self.published == other.published).all())
             and bool((mine == theirs).all())
+            and bool((self._beside() == other._beside()).all())
         )
 
     __hash__ = None  # type: ignore[assignment]  # compared by content, which is large
 
     def _flags(self) -> npt.NDArray[np.uint8]:
         return np.zeros(self.shape, dtype=np.uint8) if self.flags is None else self.flags
+
+    def _beside(self) -> npt.NDArray[np.uint8]:
+        return np.zeros(self.shape, dtype=np.uint8) if self.beside is None else self.beside
 
     def value(self, **codes: str) -> int | None:
         """The published value of one cell; an axis that is not named stands at its total."""
@@ -230,7 +264,7 @@ class Table:
     def columns(self, *, language: str | None = None) -> dict[str, list[Any]]:
         """The cells as columns: codes, levels where there are several, labels, values, flags."""
         positions = np.indices(self.shape).reshape(len(self.shape), self.published.size)
-        flags = None if self.flags is None else self.flags.reshape(-1)
+        flags = None if self.marks is None else self.marks.reshape(-1)
         return _columns(self.spec, positions, self.published.reshape(-1), flags, language)
 
     def to_pandas(self, *, language: str | None = None) -> Any:
@@ -379,10 +413,11 @@ def _columns(
             columns[f"{axis.variable.name}{kind}"] = np.array(words, dtype=object)[at].tolist()
     numbers: list[int | None] = published.tolist()
     if flags is not None:
-        signs = flags.tolist()
-        numbers = [None if sign else number for number, sign in zip(numbers, signs, strict=True)]
-        columns["published"] = numbers
-        columns["flag"] = [Mark(sign).sign for sign in signs]
+        marks = [Mark(sign) for sign in flags.tolist()]
+        columns["published"] = [
+            number if mark.has_number else None for number, mark in zip(numbers, marks, strict=True)
+        ]
+        columns["flag"] = [mark.sign for mark in marks]
     else:
         columns["published"] = numbers
     return columns

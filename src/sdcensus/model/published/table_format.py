@@ -37,6 +37,8 @@ BUILT_IN: Mapping[str, str] = MappingProxyType(
         "sdmx-csv": "sdcensus.formats.write.sdmx:SDMX_CSV",
         "px": "sdcensus.formats.write.px:PX",
         "parquet": "sdcensus.formats.write.parquet:PARQUET",
+        "gpkg": "sdcensus.formats.write.geopackage:GEOPACKAGE",
+        "geoparquet": "sdcensus.formats.write.geoparquet:GEOPARQUET",
     }
 )
 
@@ -75,6 +77,8 @@ class TableFormat:
         seconds_per_cell: How long it takes one core to write a cell longer than as csv.
         bytes_per_cell: About how long a cell is in its file; ``None`` for a line with its codes.
         needs: An optional library without which it cannot be written.
+        extra: The extra that brings that library.
+        areas: Whether it is for maps: for tables with an axis of areas whose shapes are known.
         write: Writes a table.
         stream: Writes a table that is too large to be held; ``None`` where it must be held whole.
     """
@@ -93,6 +97,8 @@ class TableFormat:
     seconds_per_cell: float = 0.0
     bytes_per_cell: float | None = None
     needs: str = ""
+    extra: str = "formats"
+    areas: bool = False
     stream: StreamTable | None = None
 
     @property
@@ -111,7 +117,7 @@ class TableFormat:
     def check(self) -> None:
         """Say early that an optional part is missing."""
         if self.needs and find_spec(self.needs) is None:
-            raise MissingExtra("formats", needed_for=f"Writing tables as {self.name}")
+            raise MissingExtra(self.extra, needed_for=f"Writing tables as {self.name}")
 
 
 def table_format(name: str) -> TableFormat:

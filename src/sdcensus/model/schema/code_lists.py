@@ -11,11 +11,8 @@ from dataclasses import dataclass, replace
 
 from sdcensus.errors import SpecError
 from sdcensus.model.schema.number_codes import (
-    LARGEST_GRID,
     LONGEST_RANGE,
-    UNALLOCATED,
     continuous_codes,
-    grid_codes,
     interval_level,
     nested_hierarchies,
     range_codes,
@@ -33,14 +30,11 @@ from sdcensus.model.schema.variable import Code, CodeKind, Level
 from sdcensus.model.text import NOT_STATED_LABEL, Text
 
 __all__ = [
-    "LARGEST_GRID",
     "LONGEST_RANGE",
     "MISSING_CODES",
     "MISSING_LABELS",
-    "UNALLOCATED",
     "Tree",
     "continuous_codes",
-    "grid_codes",
     "in_code_order",
     "interval_level",
     "nested_hierarchies",

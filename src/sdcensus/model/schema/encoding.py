@@ -10,6 +10,7 @@ import re
 from bisect import bisect_right
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from enum import IntEnum
+from fractions import Fraction
 
 from sdcensus.model.schema.variable import CodeKind, EmptyField, Variable
 
@@ -48,6 +49,7 @@ class CodeEncoder:
     Args:
         variable: The variable.
         decimal_mark: The decimal mark of the file; text that is a code as it stands is a code.
+        scale: What amounts of the file are multiplied by to be in the unit of the variable.
     """
 
     __slots__ = (
@@ -59,10 +61,14 @@ class CodeEncoder:
         "_intervals",
         "_lowers",
         "_numeric",
+        "_scale",
     )
 
-    def __init__(self, variable: Variable, *, decimal_mark: str = ".") -> None:
+    def __init__(
+        self, variable: Variable, *, decimal_mark: str = ".", scale: Fraction = Fraction(1)
+    ) -> None:
         self._decimal_mark = decimal_mark
+        self._scale = scale
         self._by_text = {code.code: at for at, code in enumerate(variable.codes)}
         self._by_number: dict[int, int] = {}
         ambiguous: set[int] = set()
@@ -101,9 +107,9 @@ class CodeEncoder:
             same = self._by_number.get(int(number))
             if same is not None:
                 return same
-        return self._interval(number)
+        return self._interval(number if self._scale == 1 else Fraction(number) * self._scale)
 
-    def _interval(self, number: Decimal) -> int:
+    def _interval(self, number: Decimal | Fraction) -> int:
         if not self._numeric:
             return Trouble.UNKNOWN
         at = bisect_right(self._lowers, number) - 1
@@ -163,12 +169,16 @@ def weight_trouble(weight: int) -> Trouble | None:
     return Trouble.ZERO if weight == 0 else Trouble.NEGATIVE
 
 
-def fixed_point(value: str | None, decimals: int, *, decimal_mark: str = ".") -> int | Trouble:
-    """A decimal number as an integer of its last digit, rounded half to even.
+def fixed_point(
+    value: str | None, decimals: int, *, decimal_mark: str = ".", scale: Fraction = Fraction(1)
+) -> int | Trouble:
+    """A decimal number, times ``scale``, as an integer of its last digit, rounded half to even.
 
     Examples:
         >>> fixed_point("1.25", 1), fixed_point("12,5", 2, decimal_mark=",")
         (12, 1250)
+        >>> fixed_point("1.5", 2, scale=Fraction(1, 100))
+        2
         >>> fixed_point("a lot", 2)
         <Trouble.NOT_A_NUMBER: -4>
     """
@@ -180,6 +190,9 @@ def fixed_point(value: str | None, decimals: int, *, decimal_mark: str = ".") ->
         return Trouble.NOT_A_NUMBER
     if number.adjusted() + decimals > _MOST_DIGITS:
         return Trouble.OUT_OF_RANGE
+    if scale != 1:
+        scaled = round(Fraction(number) * scale * 10**decimals)  # half to even, as below
+        return scaled if abs(scaled) <= LARGEST_FIXED_POINT else Trouble.OUT_OF_RANGE
     # In a context of our own: the caller's might round once before us.
     exact = number.scaleb(decimals, context=_EXACT)
     scaled = int(exact.to_integral_value(rounding=ROUND_HALF_EVEN, context=_EXACT))

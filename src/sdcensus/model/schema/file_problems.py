@@ -39,6 +39,7 @@ class ProblemKind(StrEnum):
     BAD_ID = "id that cannot be used"
     ORPHAN = "no parent record"
     EMPTY_LINK = "empty link"
+    EMPTY_OWNER = "empty owner"
     NOT_CONSTANT = "differs within the unit"
     IMPOSSIBLE = "impossible combination"
     REFERENCE_PERSON = "not exactly one reference person"

@@ -61,6 +61,10 @@ class IdForm:
         return (LinkRule.AS_WRITTEN, *by_number, *([LinkRule.LETTERS] * self.any_case))
 
 
+#: How owners of amounts are compared: whole numbers by their value, other ids as written.
+OWNER_FORM = IdForm((1,))
+
+
 def plain_id(text: str, width: int, *, any_case: bool = False) -> str:
     """One part of an id in its form: the plain reference of what readers and engines do.
 

@@ -1,4 +1,4 @@
-"""Codes that stand for numbers: single ones, intervals, and the cells of a grid."""
+"""Codes that stand for numbers: single ones and intervals."""
 
 from __future__ import annotations
 
@@ -9,19 +9,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from sdcensus.errors import SpecError
-from sdcensus.model.schema.variable import Code, CodeKind, Hierarchy, Level
+from sdcensus.model.schema.variable import Code, Hierarchy, Level
 from sdcensus.model.text import Text
 
-#: The code of records outside the extent of a grid, or without coordinates.
-UNALLOCATED = "unallocated"
-UNALLOCATED_LABEL = Text.named("labels.unallocated")
 #: The one code of a continuous variable without levels that may be missing.
 STATED = "stated"
 STATED_LABEL = Text.named("labels.stated")
 #: More single numbers than this are an amount, not a code list.
 LONGEST_RANGE = 100_000
-#: More cells than this do not fit a code list; even large countries have fewer at 1 km².
-LARGEST_GRID = 2_000_000
 #: Beyond what fixed point with a few decimals can hold.
 LARGEST_NUMBER = 10**15
 
@@ -249,35 +244,4 @@ def nested_hierarchies(name: str, levels: Sequence[Level]) -> tuple[Hierarchy, .
     return tuple(
         Hierarchy(name if number == 0 else chain[0].name, tuple(chain))
         for number, chain in enumerate(chains)
-    )
-
-
-def grid_codes(epsg: int, cell: int, extent: tuple[int, int, int, int]) -> tuple[Code, ...]:
-    """The square cells that cover an extent, row by row from the south-west, then ``unallocated``.
-
-    Args:
-        epsg: The coordinate reference system.
-        cell: The side of a cell in metres; cells start at multiples of it.
-        extent: ``(x_low, y_low, x_high, y_high)``; the upper ends are not included.
-
-    Examples:
-        >>> [code.code for code in grid_codes(3035, 1000, (4000, 2000, 6000, 3000))]
-        ['CRS3035RES1000mN2000E4000', 'CRS3035RES1000mN2000E5000', 'unallocated']
-    """
-    x_low, y_low, x_high, y_high = extent
-    if x_high <= x_low or y_high <= y_low:
-        raise SpecError("The extent is empty. Write it as [x_low, y_low, x_high, y_high].")
-    columns = range(x_low // cell, -(-x_high // cell))
-    rows = range(y_low // cell, -(-y_high // cell))
-    if len(columns) * len(rows) > LARGEST_GRID:
-        raise SpecError(
-            f"The grid has {len(columns) * len(rows):,} cells; at most {LARGEST_GRID:,} are"
-            " possible. Use larger cells or a smaller extent."
-        )
-    names = (
-        f"CRS{epsg}RES{cell}mN{row * cell}E{column * cell}" for row in rows for column in columns
-    )
-    return (
-        *(Code(name, Text.of(name)) for name in names),
-        Code(UNALLOCATED, UNALLOCATED_LABEL, CodeKind.NOT_APPLICABLE),
     )

@@ -49,6 +49,8 @@ def _own(variable: Variable, entity: Entity) -> Variable:
         continuous=False,
         decimals=0,
         imputed=False,
+        owner=False,
+        waiver="",
         counts=None,
         counts_open=(),
         source=None,

@@ -99,6 +99,13 @@ def link_adviser(schema: Schema, child: Entity, parent: Entity, kind: ProblemKin
     return lambda values, complete: advice
 
 
+def owner_adviser(variable: Variable) -> Adviser:
+    """What helps against amounts that belong to nobody."""
+    usual = usual_advice(ProblemKind.EMPTY_OWNER)
+    advice = Advice(usual.remedy.filled(variable=variable.name), usual.effect)
+    return lambda values, complete: advice
+
+
 def units_text(entity: Entity) -> Text:
     """The word for many units of a kind."""
     return Text.named(f"headings.units.{entity.value}")

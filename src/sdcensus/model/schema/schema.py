@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError, UnknownName, told
+from sdcensus.model.schema.grids import GridSpec
 from sdcensus.model.schema.relation import Relation
 from sdcensus.model.schema.source import FileSource
 from sdcensus.model.schema.variable import CodeKind, Entity, EntitySpec, Role, Variable
@@ -250,21 +251,6 @@ class UnitIdentity:
     holds: Entity
     when: str
     times: int = 1
-
-
-@dataclass(frozen=True, slots=True)
-class GridSpec:
-    """Square cells over a map: the variable that is made from two columns of coordinates.
-
-    ``extent`` is ``(x_low, y_low, x_high, y_high)``; cells start at multiples of ``cell``.
-    """
-
-    variable: str
-    x: str
-    y: str
-    epsg: int
-    cell: int
-    extent: tuple[int, int, int, int]
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,3 +63,8 @@ class FileSource:
     layout: Path | None = None
     dictionary: Path | None = None
     record: str | None = None
+
+    def named(self, name: str) -> tuple[Path, ...]:
+        """Those of its files that are called so, with or without folders in front."""
+        ending = f"/{name.replace(chr(92), '/').lstrip('/')}"
+        return tuple(path for path in self.paths if f"/{path.as_posix()}".endswith(ending))

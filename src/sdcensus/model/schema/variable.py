@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from fractions import Fraction
 from typing import Any, TypeVar
 
 import numpy as np
@@ -174,9 +175,10 @@ class Level:
 
     def refines(self, other: Level) -> bool:
         """Whether every group of this level lies inside one group of ``other``."""
-        seen: dict[int, int] = {}
-        pairs = zip(self.group, other.group, strict=True)
-        return all(seen.setdefault(mine, theirs) == theirs for mine, theirs in pairs)
+        mine, theirs = self.group_array, other.group_array
+        above = np.zeros(len(self.codes), dtype=np.int64)
+        above[mine] = theirs
+        return bool((above[mine] == theirs).all())
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,15 +205,29 @@ class EmptyField(StrEnum):
     NOT_APPLICABLE = "not_applicable"
 
 
+class EmptyOwner(StrEnum):
+    """What it means that a record names nobody to whom its amount belongs."""
+
+    PROBLEM = "problem"
+    ITSELF = "itself"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VariableSource:
-    """Where a variable is read from; the store does not keep this."""
+    """Where a variable is read from; the store does not keep this.
+
+    ``owner`` is the column that says to whom an amount belongs. ``scales`` are the factors that
+    bring amounts of some of the files, by their names, to the unit of the variable.
+    """
 
     file: str
     column: str
     empty: EmptyField = EmptyField.PROBLEM
     imputed: str | None = None
     width: int | None = None
+    owner: str | None = None
+    owner_empty: EmptyOwner = EmptyOwner.PROBLEM
+    scales: tuple[tuple[str, Fraction], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,6 +250,11 @@ class Variable:
         counts: The units whose number in each record its codes say, such as persons for the size
             of a household.
         counts_open: Codes that stand for their number and more.
+        codes_from_records: Whether its code list is what occurs in the records, by a decision of
+            the office, such as inhabited squares: the list itself then tells something.
+        owner: Whether the store says to whom each amount belongs: amounts of one owner in a cell
+            are one contribution.
+        waiver: The condition under which a contributor agreed to be shown; empty where nobody did.
         source: Where it is read from.
     """
 
@@ -255,6 +276,9 @@ class Variable:
     imputed: bool = False
     counts: Entity | None = None
     counts_open: tuple[str, ...] = ()
+    codes_from_records: bool = False
+    owner: bool = False
+    waiver: str = ""
     source: VariableSource | None = None
     _levels: tuple[Level, ...] = field(init=False, repr=False, compare=False)
     _made: dict[Hashable, Any] = field(init=False, repr=False, compare=False, default_factory=dict)

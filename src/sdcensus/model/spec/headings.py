@@ -11,8 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.model.cube.layout import positions_of
+from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity, Level, Variable
 from sdcensus.model.spec.axis import Axis
+from sdcensus.model.spec.measures import FigureOf
 from sdcensus.model.spec.record_sets import is_product, leaves_in
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.spec.universe import Universe
@@ -111,6 +113,13 @@ def units_text(spec: TableSpec, language: str | None = None) -> str:
     if spec.measure.is_weighted:
         units = f"{units} ({_WEIGHTED.show(language)})"
     return f"{units[:1].upper()}{units[1:]}"
+
+
+def figure_heading(figure: FigureOf, schema: Schema, language: str | None = None) -> str:
+    """What is asked of an amount, inside a sentence."""
+    amount = variable_heading(schema.variable(figure.amount), language)
+    words = Text.named(f"headings.amount_{figure.figure.value}")
+    return words.filled(amount=inside_sentence(amount)).show(language)
 
 
 def units_words(spec: TableSpec) -> Text:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sdcensus.model.schema.grids import Square
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Level, Role, Variable
 from sdcensus.model.spec.axis import Axis, make_axis
@@ -119,6 +120,12 @@ def area_variables(schema: Schema) -> tuple[Variable, ...]:
         if variable.is_axis and (variable.role is Role.GEOGRAPHY or variable.name in grids)
     ]
     return tuple(sorted(places, key=lambda variable: not variable.main))
+
+
+def is_area(variable: Variable) -> bool:
+    """Whether the codes of a variable are places: a geography, or the squares of a grid."""
+    squares = (Square.read(code.code) for code in variable.codes[:3])
+    return variable.role is Role.GEOGRAPHY or any(square is not None for square in squares)
 
 
 def coarser_or_equal(partition: Partition, limit: Partition) -> bool:

@@ -1,14 +1,18 @@
-"""How a measure is written: ``count``, ``weighted``, ``sum(income)``, ``weighted-sum(income)``."""
+"""How a measure is written: ``count``, ``weighted``, ``sum(income)``, ``weighted-sum(income)``.
+
+Questions also ask for ``mean(income)`` and ``median(income)``: figures that are computed from
+published tables, which no engine counts.
+"""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 
-from sdcensus.errors import SpecError
+from sdcensus.errors import SpecError, told
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity, Variable
-from sdcensus.model.vocabulary import Measure
+from sdcensus.model.vocabulary import AmountFigure, Measure
 
 _WRITTEN = re.compile(r"\s*(?P<measure>[a-z-]+)\s*(?:\(\s*(?P<amount>[^()]*?)\s*\))?\s*")
 
@@ -71,6 +75,59 @@ class MeasureOf:
                 f' published, measure = "weighted-sum({self.amount})".'
             )
         return variable
+
+
+@dataclass(frozen=True, slots=True)
+class FigureOf:
+    """What a question says about an amount, such as its sum or its median."""
+
+    figure: AmountFigure
+    amount: str
+
+    def __str__(self) -> str:
+        return f"{self.figure.value}({self.amount})"
+
+    @classmethod
+    def parse(cls, text: str) -> FigureOf | None:
+        """Read the measure of a question; ``None`` for counts.
+
+        Raises:
+            SpecError: There is no such measure, or it names no amount.
+
+        Examples:
+            >>> str(FigureOf.parse(" mean( income )"))
+            'mean(income)'
+            >>> FigureOf.parse("count") is None
+            True
+        """
+        if text.strip() in ("", Measure.COUNT.value):
+            return None
+        read = _WRITTEN.fullmatch(text)
+        known = [f"{figure.value}(VARIABLE)" for figure in AmountFigure]
+        if read is None or read["measure"] not in list(AmountFigure) or not read["amount"]:
+            raise SpecError(
+                told(
+                    "question.no-measure",
+                    "There is no measure {measure!r}. There are: {known}.",
+                    measure=text,
+                    known=(Measure.COUNT.value, *known),
+                )
+            )
+        return cls(AmountFigure(read["measure"]), read["amount"])
+
+    def amount_of(self, entity: Entity, schema: Schema) -> Variable:
+        """The variable with the amounts.
+
+        Raises:
+            SpecError: It has no amounts, or they describe other units.
+        """
+        variable = schema.variable(self.amount)
+        check_amount(variable, entity, schema)
+        return variable
+
+    def summed(self, *, weighted: bool) -> MeasureOf:
+        """The measure of the sums behind it."""
+        return MeasureOf(Measure.WEIGHTED_SUM if weighted else Measure.SUM, self.amount)
 
 
 def check_amount(variable: Variable, entity: Entity, schema: Schema) -> None:

@@ -277,7 +277,7 @@ _TOKEN = re.compile(
       | (?P<number>-?\d+(?![\w.]))
       | (?P<operator>==|!=|<>|<=|>=|<|>|=)
       | (?P<mark>&&|\|\||[(),@&|])
-      | (?P<word>[^\W\d]\w*)
+      | (?P<word>[^\W\d]\w*|(?<=@)\d\w*)
     )""",
     re.VERBOSE,
 )

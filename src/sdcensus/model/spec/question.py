@@ -13,7 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from sdcensus.errors import QuestionError, Sentence, told
+from sdcensus.errors import QuestionError, Sentence, SpecError, told
+from sdcensus.model.spec.measures import FigureOf
 from sdcensus.model.text import parse_json
 
 Json = dict[str, Any]
@@ -27,7 +28,7 @@ LONGEST_CONDITION = 4_000
 LONGEST_CODE = 200
 LONGEST_LABEL = 80
 
-_PARTS = ("of", "by", "where", "codes", "groups")
+_PARTS = ("of", "measure", "by", "where", "codes", "groups")
 #: Control characters, and halves of characters.
 _UNSHOWN = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 
@@ -46,6 +47,7 @@ class Question:
 
     Attributes:
         of: What is counted.
+        measure: What is said of an amount, such as ``sum(income)``; empty for counts.
         by: Axes in the grammar of plans.
         where: A condition in the grammar of plans; empty for everybody.
         codes: For some axes, by variable, the codes to show; a code that stands at several levels
@@ -62,6 +64,7 @@ class Question:
     """
 
     of: str = "persons"
+    measure: str = ""
     by: tuple[str, ...] = ()
     where: str = ""
     codes: tuple[tuple[str, tuple[str, ...]], ...] = ()
@@ -95,6 +98,7 @@ class Question:
                 )
         return cls(
             of=_text(document.get("of", "persons"), "of", LONGEST_CODE),
+            measure=_measure(document.get("measure")),
             by=tuple(
                 _text(one, f"by[{at}]", LONGEST_AXIS)
                 for at, one in enumerate(_list(document.get("by", []), "by", MOST_AXES))
@@ -124,17 +128,20 @@ class Question:
         for name, value in parameters:
             if name == "by":
                 document.setdefault("by", []).extend(name.strip(" ") for name in value.split(","))
-            elif name in ("of", "where", "codes", "groups"):
+            elif name in _PARTS:
                 if name in document:
                     _refuse(
                         name, told("question.part-twice", "This part stands twice in the link.")
                     )
-                document[name] = value if name in ("of", "where") else _parsed(name, value)
+                plain = name in ("of", "measure", "where")
+                document[name] = value if plain else _parsed(name, value)
         return cls.from_json(document)
 
     def to_json(self) -> Json:
         """The question as plain values; parts that say nothing are left out."""
         document: Json = {"of": self.of, "by": list(self.by)}
+        if self.measure:
+            document["measure"] = self.measure
         if self.where:
             document["where"] = self.where
         if self.codes:
@@ -150,12 +157,19 @@ class Question:
         """The question as parameters of a link, in one order."""
         document = self.to_json()
         parameters = [("of", self.of), *(("by", axis) for axis in self.by)]
+        if self.measure:
+            parameters.insert(1, ("measure", self.measure))
         if self.where:
             parameters.append(("where", self.where))
         parameters += [
             (name, _written(document[name])) for name in ("codes", "groups") if name in document
         ]
         return parameters
+
+    @property
+    def figure(self) -> FigureOf | None:
+        """What is said of an amount; ``None`` for counts."""
+        return FigureOf.parse(self.measure)
 
     @property
     def text(self) -> str:
@@ -198,6 +212,17 @@ def _text(value: object, place: str, longest: int) -> str:
 
 def _condition(value: object) -> str:
     return "" if value is None else _text(value, "where", LONGEST_CONDITION).strip()
+
+
+def _measure(value: object) -> str:
+    """A measure in its one spelling; counts are what is meant without one."""
+    if value is None:
+        return ""
+    try:
+        figure = FigureOf.parse(_text(value, "measure", LONGEST_AXIS))
+    except SpecError as error:
+        _refuse("measure", error.said)
+    return "" if figure is None else str(figure)
 
 
 def _list(value: object, place: str, most: int) -> Sequence[object]:

@@ -33,6 +33,7 @@ class FindingKind(StrEnum):
     NO_VALUE = "no-value"
     DIFFERENCE = "difference"
     WITHHELD = "withheld"
+    CUT_CELL = "cut-cell"
 
     @property
     def meaning(self) -> Text:

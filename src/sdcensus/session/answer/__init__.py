@@ -7,6 +7,7 @@ reader gets. Whether it may be asked is decided in ``session/policy``; HTTP is i
 from sdcensus.session.answer.budgets import OpenedBudget as OpenedBudget
 from sdcensus.session.answer.catalogue import (
     Catalogue as Catalogue,
+    OfferedAmount as OfferedAmount,
     OfferedPopulation as OfferedPopulation,
     OfferedVariable as OfferedVariable,
 )

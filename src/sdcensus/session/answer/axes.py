@@ -152,6 +152,8 @@ def answer_axis(
     """
     variable = axis.variable
     free = all(variable.name not in term for term in terms)
+    if free and codes is None and groups is None:
+        return _whole_axis(axis, len(terms))
     if groups is not None:
         shown = list(_grouped(axis, groups, terms, ways))
         parents = [len(shown) if axis.total else NO_PARENT] * len(shown)
@@ -167,21 +169,43 @@ def answer_axis(
             kept = [at for at, code in enumerate(shown) if any(code.parts)]
             places, shown = [places[at] for at in kept], [shown[at] for at in kept]
         parents = _parents(axis, places)
-    if free and axis.total and not (codes is None and groups is None):
+    if free and axis.total:
         shown[-1] = replace(shown[-1], label=total_name)
     parts = [parts for code in shown for parts in code.parts]
     levels = needed_levels(variable, all_parts(parts))
-    if groups is None and codes is None and free:
-        levels = axis.levels
-    whole = groups is None and codes is None and free
     return ShownAxis(
         asked=axis,
         judged=make_axis(variable, levels or axis.levels, total=axis.total),
         codes=tuple(shown),
         parents=tuple(parents),
-        whole=whole,
-        counted=CountedAxis.of(axis) if whole else counted_axis(variable, all_parts(parts)),
+        whole=False,
+        counted=counted_axis(variable, all_parts(parts)),
     )
+
+
+def _whole_axis(axis: Axis, terms: int) -> ShownAxis:
+    """An axis as it is declared, which no condition cuts; kept, since a grid has 100,000 codes."""
+    variable = axis.variable
+
+    def make() -> ShownAxis:
+        shown_codes = []
+        for block in axis.blocks:
+            for at, axis_code in enumerate(axis.codes[block.start : block.start + block.size]):
+                parts = ((Part(block.level, at),),) * terms
+                shown_codes.append(
+                    ShownCode(axis_code.code, axis_code.label, axis_code.level, parts)
+                )
+        return ShownAxis(
+            asked=axis,
+            judged=make_axis(variable, axis.levels, total=axis.total),
+            codes=tuple(shown_codes),
+            parents=tuple(_parents(axis, list(range(len(axis.codes))))),
+            whole=True,
+            counted=CountedAxis.of(axis),
+        )
+
+    levels = tuple(level.name for level in axis.levels)
+    return variable.kept(("shown axis", levels, axis.total, terms), make)
 
 
 def all_parts(parts: Sequence[tuple[Part, ...]]) -> set[Part]:

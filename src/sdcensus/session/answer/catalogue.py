@@ -13,12 +13,13 @@ from sdcensus.model.schema.variable import Entity, Level, Role, Variable
 from sdcensus.model.spec.axis import make_axis
 from sdcensus.model.spec.declared_universes import is_code
 from sdcensus.model.spec.headings import entity_label
+from sdcensus.model.spec.measures import FigureOf
 from sdcensus.model.spec.question import Question
 from sdcensus.model.spec.record_sets import leaves_in
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.spec.universe import universe_of
 from sdcensus.model.text import Text
-from sdcensus.session.policy import Outcome, menu_of
+from sdcensus.session.policy import Outcome, amount_policy, menu_of
 from sdcensus.session.policy.verdict import Verdict
 
 #: What a newcomer sees first has about so many rows and columns, if the code lists allow.
@@ -53,6 +54,23 @@ class OfferedVariable:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class OfferedAmount:
+    """An amount of which sums, means or medians can be asked for.
+
+    Attributes:
+        variable: The amount.
+        figures: What can be asked for.
+        by: The variables by which they can be asked for, by name.
+        dimensions: The most variables of a table; ``None`` for no limit.
+    """
+
+    variable: Variable
+    figures: tuple[FigureOf, ...]
+    by: tuple[str, ...]
+    dimensions: int | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class OfferedPopulation:
     """What can be counted, by what.
 
@@ -60,12 +78,14 @@ class OfferedPopulation:
         of, label: What it is, and what it is called.
         variables: By what it can be counted.
         universes: The universes of the schema that conditions may name.
+        amounts: The amounts of which more than counts can be asked for.
     """
 
     of: Entity
     label: Text
     variables: tuple[OfferedVariable, ...]
     universes: tuple[DeclaredUniverse, ...] = ()
+    amounts: tuple[OfferedAmount, ...] = ()
 
     def variable(self, name: str) -> OfferedVariable:
         """The offered variable of that name."""
@@ -130,6 +150,7 @@ def make_catalogue(policy: Policy, verdict: Callable[[TableSpec], Verdict]) -> C
                     entity_label(spec.entity),
                     tuple(offered),
                     tuple(_universes(schema, offered)),
+                    tuple(_amounts(policy, spec.entity, offered)),
                 )
             )
     if not populations:
@@ -150,6 +171,29 @@ def _main_before_others(variables: Sequence[MenuVariable]) -> Sequence[MenuVaria
     if not main or not areas or variables.index(main[0]) < areas[0]:
         return variables
     return [*others[: areas[0]], *main, *others[areas[0] :]]
+
+
+def _amounts(
+    policy: Policy, of: Entity, offered: Sequence[OfferedVariable]
+) -> Iterator[OfferedAmount]:
+    """The amounts of some units that are offered, in the order of the policy."""
+    for rule in policy.amounts:
+        variable = policy.schema.variable(rule.variable)
+        if variable.entity is not of:
+            continue
+        own = amount_policy(policy, rule)
+        yield OfferedAmount(
+            variable,
+            tuple(FigureOf(figure, variable.name) for figure in rule.measures),
+            tuple(
+                each.variable.name
+                for each in offered
+                if own.rule_of(each.variable.name).offered_for(of)
+                and own.allowed_levels(each.variable)
+                and each.variable.name != variable.name
+            ),
+            own.role(UserRole.PUBLIC).dimensions,
+        )
 
 
 def _universes(schema: Schema, offered: Sequence[OfferedVariable]) -> Iterator[DeclaredUniverse]:

@@ -13,6 +13,7 @@ from sdcensus.model.confidential import Confidential
 from sdcensus.model.policy.policy import Policy, UserRole
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.schema.variable import Entity
+from sdcensus.risk.looks.sums import SumBudget
 from sdcensus.session.answer.budgets import (
     OpenedBudget,
     open_budgets,
@@ -20,6 +21,7 @@ from sdcensus.session.answer.budgets import (
     refuse_online,
     refuse_weak,
 )
+from sdcensus.session.answer.sum_budgets import refuse_weak_sums, sum_budgets
 from sdcensus.session.census.census import Census
 from sdcensus.session.gate.gate import GateReport, refuse_serving, risks_of_menus
 from sdcensus.session.gate.tied_units import refuse_ties_in_policy
@@ -33,10 +35,12 @@ class Opening(Confidential):
     Attributes:
         budgets: The look budgets of what is open, against the noise.
         gate: What it would give away.
+        sums: The look budgets of sums.
     """
 
     budgets: tuple[OpenedBudget, ...]
     gate: GateReport
+    sums: tuple[SumBudget, ...] = ()
 
     def __repr__(self) -> str:
         return "<Opening: confidential>"
@@ -47,6 +51,7 @@ def check_opening(
     census: Census,
     methods: Mapping[Entity, Method],
     *,
+    sums: Mapping[Entity, Method] | None = None,
     smallest_group: int | None = None,
     planned: bool = False,
     progress: Progress = no_progress,
@@ -57,6 +62,7 @@ def check_opening(
         policy: What may be asked.
         census: The census.
         methods: What protects each kind of unit.
+        sums: What protects sums of amounts, by whose amounts they are.
         smallest_group: That of a plan, which may raise the policy's.
         planned: Whether a plan says how tables are protected, and not options of a command.
         progress: Told how far it is.
@@ -70,6 +76,8 @@ def check_opening(
     progress("counting the looks", 0.3)
     budgets = open_budgets(policy, methods)
     refuse_weak(policy, budgets, methods, planned=planned)
+    budgets_of_sums = sum_budgets(policy, sums or {})
+    refuse_weak_sums(policy, budgets_of_sums, planned=planned)
     progress("looking for groups that are broken down", 0.6)
     menus = [open_menu(policy, of) for of in methods]
     gate = risks_of_menus(
@@ -82,4 +90,4 @@ def check_opening(
         progress=progress,
     )
     refuse_serving(policy, gate)
-    return Opening(budgets, gate)
+    return Opening(budgets, gate, budgets_of_sums)

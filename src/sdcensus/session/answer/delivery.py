@@ -50,6 +50,8 @@ def delivered(
     census: CensusFacts,
     limits: FigureLimits,
     listed: ListedTables | None = None,
+    contributors: int = 0,
+    example: bool = True,
 ) -> DeliveredTable:
     """The table of an answer, with everything that its reader must know.
 
@@ -63,18 +65,24 @@ def delivered(
         census: Which census it is from.
         limits: When figures that rest on its numbers are unreliable.
         listed: The tables for which small counts of the records were rounded.
+        contributors: How many contributors are published behind every sum that is shown.
+        example: Whether its notes show values of it: not where other figures are shown instead.
     """
     spec = compiled.spec
     # A condition may need finer levels than those that were asked for: they are not the title.
     asked = spec.with_axes(axis.asked for axis in compiled.axes)
+    notes = _notes(compiled, cells, verdict, claims, provenance, listed, example)
+    if contributors and cells.marks is not None and (cells.marks == Mark.BELOW_THRESHOLD).any():
+        notes.append(Text.named("answers.contributors").filled(least=str(contributors)))
     return DeliveredTable(
         name=_file_name(asked),
         title=question_heading(asked),
         axes=tuple(delivered_axis(axis) for axis in compiled.axes),
         values=cells.values,
         marks=cells.marks,
+        decimals=spec.decimals,
         unit=Text.of({language: units_text(spec, language) for language in LANGUAGES}),
-        notes=tuple(_notes(compiled, cells, verdict, claims, provenance, listed)),
+        notes=tuple(notes),
         provenance=replace(provenance, spec_hash=compiled.watched.hash()),
         spec=spec if compiled.declared else None,
         source=source,
@@ -87,6 +95,8 @@ def delivered(
 def _file_name(asked: TableSpec) -> str:
     """How a download is called: by what it counts and by what, in the names of the schema."""
     parts = [asked.of.plural]
+    if asked.amount is not None:
+        parts = ["sum", asked.amount.name]
     for axis in asked.axes:
         names = [level.name for level in axis.levels if level.name != axis.variable.leaf_level]
         parts.append("_".join([axis.variable.name, *names]))
@@ -100,9 +110,10 @@ def _notes(
     claims: Claims,
     provenance: Provenance,
     listed: ListedTables | None,
+    example: bool,
 ) -> list[Text]:
     lineage = provenance.lineage
-    if compiled.declared:
+    if compiled.declared and example:
         table = Table(compiled.spec, _numbers(cells), _flags(cells))
         marks = cells.marks
         whole = marks is None or not np.isin(marks, _EXPLAINED).any()

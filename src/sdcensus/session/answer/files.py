@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from sdcensus.errors import Refused, UnknownName
+from sdcensus.model.published.area_outlines import OutlinesOf
 from sdcensus.model.published.delivery import DeliveredTable
 from sdcensus.model.published.table_format import TableFormat, all_formats, table_format
 from sdcensus.model.spec.axis import TOTAL
@@ -59,13 +60,16 @@ class Rendered:
     filename: str
 
 
-def render(answer: Answer, format_name: str, language: str) -> Rendered:
+def render(
+    answer: Answer, format_name: str, language: str, outlines: OutlinesOf | None = None
+) -> Rendered:
     """The table of an answer as a file.
 
     Args:
         answer: The answer.
         format_name: One of ``form_names``.
         language: The language of labels and notes.
+        outlines: Where areas lie, for formats that draw them.
 
     Raises:
         Refused: The answer is a refusal.
@@ -87,7 +91,12 @@ def render(answer: Answer, format_name: str, language: str) -> Rendered:
         table = replace(table, spec=None)
     with tempfile.TemporaryDirectory(prefix="sdcensus-") as name:
         paths = write_delivered(
-            table, Path(name), formats=(plain,), languages=(language,), labels=True
+            table,
+            Path(name),
+            formats=(plain,),
+            languages=(language,),
+            labels=True,
+            outlines=outlines,
         )
         files = {path.name: path.read_bytes() for path in paths}
     first = next(iter(files))
@@ -96,11 +105,13 @@ def render(answer: Answer, format_name: str, language: str) -> Rendered:
     return Rendered(_zipped(files, table.dated), "application/zip", f"{Path(first).stem}.zip")
 
 
-def json_stat(table: DeliveredTable, language: str | None = None) -> dict[str, Any]:
-    """A table as a JSON-stat 2.0 dataset, in plain values."""
+def json_stat(
+    table: DeliveredTable, language: str | None = None, *, compact: bool = False
+) -> dict[str, Any]:
+    """A table as a JSON-stat 2.0 dataset, in plain values; compact for large lists of codes."""
     from sdcensus.formats.write.json_stat import json_stat as dataset_of
 
-    return dataset_of(table, language)
+    return dataset_of(table, language, compact=compact)
 
 
 def _zipped(files: dict[str, bytes], dated: str) -> bytes:
@@ -159,6 +170,7 @@ def question_of(remedy: VerdictRemedy, question: Question) -> Question:
     conditions = {variable.name for variable in remedy.spec.universe.variables}
     return Question(
         of=question.of,
+        measure=question.measure,
         by=remedy.by,
         where=question.where if conditions or not question.where else "",
         codes=tuple(code for code in question.codes if code[0] in kept & same),

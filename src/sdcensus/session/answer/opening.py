@@ -20,6 +20,7 @@ from sdcensus.model.text import Text
 from sdcensus.session.answer.budgets import open_menu
 from sdcensus.session.answer.checks import check_opening
 from sdcensus.session.answer.service import TableService
+from sdcensus.session.answer.sum_methods import sum_methods
 from sdcensus.session.census.census import Census, open_census
 from sdcensus.session.census.sample import refuse_unweighted_menu
 from sdcensus.session.office.secret import find_any_secret, find_lookup_secret
@@ -38,6 +39,7 @@ def open_service(
     plan: str | Path | None = None,
     method: str = "cell-key",
     options: MethodOptions | None = None,
+    sums: MethodOptions | None = None,
     secret: str | Path | Secret | SubSecret | None = None,
     key_version: int | None = None,
     source: str = "",
@@ -53,6 +55,7 @@ def open_service(
             with the version of keys, the look-up and the smallest group of what is out.
         method: The method, where no plan says it.
         options: What is said about the method.
+        sums: What is said about the method for sums, where no plan says it.
         secret: The look-up secret or the office secret, or the file of either; of the office
             secret only the look-up secret is kept.
         key_version: The version of the series of numbers; by default the plan's, or that of the
@@ -74,9 +77,13 @@ def open_service(
     published = None
     if plan is not None and planned is not None:
         published = _published_series(planned, Path(plan), census, key_version)
-    methods = _methods(census, rules, planned, method, options, secret, key_version, published)
+    lookup, version = _drawn_by(secret, key_version, planned, options, published)
+    methods = _methods(census, rules, planned, method, options, lookup, version, published)
     if published is not None:
         published.refuse_set_keys(methods)
+    of_sums = sum_methods(
+        census, rules, methods, plan=planned, options=sums, secret=lookup, version=version
+    )
     smallest = None
     if planned is not None and planned.protect is not None:
         smallest = planned.protect.smallest_group
@@ -87,6 +94,7 @@ def open_service(
         rules,
         census,
         methods,
+        sums=of_sums,
         smallest_group=smallest,
         planned=planned is not None,
         progress=progress,
@@ -97,8 +105,10 @@ def open_service(
         census,
         rules,
         methods,
+        sums=of_sums,
         source=Text.of(source),
         budgets=opening.budgets,
+        sum_budgets=opening.sums,
         gate=opening.gate,
         smallest_group=smallest,
         planned=planned is not None,
@@ -158,22 +168,32 @@ def _published_series(
     return series
 
 
+def _drawn_by(
+    secret: str | Path | Secret | SubSecret | None,
+    key_version: int | None,
+    plan: Plan | None,
+    options: MethodOptions | None,
+    published: ServedSeries | None,
+) -> tuple[SubSecret, int]:
+    """The look-up secret, and the version of the series of numbers."""
+    given = secret if isinstance(secret, Secret | SubSecret) else find_any_secret(secret)
+    if key_version is None and published is not None:
+        key_version = published.key_version
+    version = key_version if key_version is not None else _said_version(plan, options, given)
+    return find_lookup_secret(given, version=version), version
+
+
 def _methods(
     census: Census,
     policy: Policy,
     plan: Plan | None,
     name: str,
     options: MethodOptions | None,
-    secret: str | Path | Secret | SubSecret | None,
-    key_version: int | None,
+    lookup: SubSecret,
+    version: int,
     published: ServedSeries | None,
 ) -> dict[Entity, Method]:
     """The method for each kind of unit; it must give one answer to the same question."""
-    given = secret if isinstance(secret, Secret | SubSecret) else find_any_secret(secret)
-    if key_version is None and published is not None:
-        key_version = published.key_version
-    version = key_version if key_version is not None else _said_version(plan, options, given)
-    lookup = find_lookup_secret(given, version=version)
     methods: dict[Entity, Method] = {}
     for spec in census.schema.entities:
         of = spec.entity

@@ -20,10 +20,12 @@ from sdcensus.model.schema.variable import Entity, Role
 from sdcensus.model.spec.axis import TOTAL, Axis
 from sdcensus.model.spec.covers import WHOLE, terms_of
 from sdcensus.model.spec.levels_told_apart import uses_of
+from sdcensus.model.spec.measures import FigureOf, MeasureOf
 from sdcensus.model.spec.question import Question
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.spec.universe import Universe, restrict
 from sdcensus.model.text import Text
+from sdcensus.model.vocabulary import Measure
 from sdcensus.session.answer.axes import (
     ALL_AREAS,
     ALL_CATEGORIES,
@@ -49,6 +51,7 @@ class Compiled:
         axes, filters: What the answer shows, and what its condition needs besides.
         counted: The table that is counted: no condition, declared codes only.
         terms: How many products of sets of codes the condition is.
+        figure: What is said of an amount; ``None`` for counts.
     """
 
     question: Question
@@ -58,6 +61,7 @@ class Compiled:
     filters: tuple[FilterAxis, ...]
     counted: TableSpec
     terms: int
+    figure: FigureOf | None = None
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -82,7 +86,9 @@ class Compiled:
 
     def measured(self, policy: Policy) -> Compiled:
         """The same as the policy answers it: rules are about records, answers may be weighted."""
-        measure = policy.answers
+        measure: Measure | MeasureOf = policy.answers
+        if self.figure is not None:
+            measure = self.figure.summed(weighted=policy.answers is Measure.WEIGHTED)
         return replace(
             self,
             spec=self.spec.measured(measure, policy.schema),
@@ -142,7 +148,19 @@ def compile_question(question: Question, policy: Policy) -> Compiled:
             ),
         ),
         terms=len(terms),
+        figure=_figure(question, policy),
     )
+
+
+def _figure(question: Question, policy: Policy) -> FigureOf | None:
+    """What is said of an amount, which must be one of the units that are counted."""
+    figure = question.figure
+    if figure is not None:
+        try:
+            figure.amount_of(Entity.parse(question.of), policy.schema)
+        except SpecError as error:
+            raise QuestionError(error.said, place="measure") from None
+    return figure
 
 
 def _total_name(axis: Axis, asked: TableSpec) -> Text:
@@ -173,7 +191,11 @@ def compile_offered(question: Question, policy: Policy, units: Container[Entity]
     if of not in units or not policy.counts(of):
         text = told("units.not-offered", "Tables of {units} are not offered.", units=of.many)
         raise QuestionError(text, place="of")
-    return compiled
+    if compiled.figure is None:
+        return compiled
+    # Looks at sums are looks at another series of numbers than those at counts.
+    watched = compiled.watched.measured(compiled.figure.summed(weighted=False), policy.schema)
+    return replace(compiled, watched=watched)
 
 
 def compile_total(spec: TableSpec, policy: Policy) -> Compiled:
@@ -251,9 +273,12 @@ def verdict_of_shown(policy: Policy, compiled: Compiled, verdict: Verdict) -> Ve
     """A verdict about the codes that are shown: what is withheld of others is nobody's concern."""
     shown = {}
     for axis in compiled.axes:
+        name = axis.asked.variable.name
+        if not any(gone.variable == name for reason in verdict.reasons for gone in reason.withheld):
+            continue
         codes_of = {level.name: level.codes for level in axis.asked.variable.levels()}
         every = {part for code in axis.codes for parts in code.parts for part in parts}
-        shown[axis.asked.variable.name] = {
+        shown[name] = {
             (part.level, codes_of[part.level][part.at].code) for part in every if not part.total
         }
     reasons = []

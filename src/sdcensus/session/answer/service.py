@@ -6,13 +6,10 @@ rules on published numbers, sums of published values. What leaves this module is
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from sdcensus._version import __version__
 from sdcensus.errors import SpecError
@@ -21,35 +18,32 @@ from sdcensus.model.confidential import Confidential
 from sdcensus.model.policy.policy import Policy, UserRole
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.census_facts import CensusFacts
-from sdcensus.model.published.delivery import DeliveredTable
 from sdcensus.model.published.figures import FigureLimits
-from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.published.record_changes import RecordChange, record_changes
-from sdcensus.model.published.table import AnyTable, Table
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.sentences import sentence
 from sdcensus.model.spec.levels_told_apart import unfiltered
 from sdcensus.model.spec.question import Question
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import Text
+from sdcensus.model.vocabulary import AmountFigure
+from sdcensus.risk.looks.sums import SumBudget
+from sdcensus.session.answer.answers import (
+    Answer as Answer,
+    Checked as Checked,
+    DataVersions as DataVersions,
+)
 from sdcensus.session.answer.budgets import OpenedBudget, refuse_online
 from sdcensus.session.answer.catalogue import Catalogue, make_catalogue
 from sdcensus.session.answer.cells import (
-    CountedCells,
-    RecentlyUsed,
-    WorkedExample,
     answer_cells,
     low_reliability,
     worked_example,
 )
 from sdcensus.session.answer.delivery import delivered
+from sdcensus.session.answer.numbers import PublishedNumbers
 from sdcensus.session.answer.reading import ReadingFacts, reading_facts
-from sdcensus.session.answer.recipe import (
-    Compiled,
-    compile_offered,
-    compile_total,
-    verdict_of_shown,
-)
+from sdcensus.session.answer.recipe import Compiled, compile_offered, verdict_of_shown
 from sdcensus.session.census.census import Census
 from sdcensus.session.gate.gate import GateReport
 from sdcensus.session.policy import (
@@ -58,93 +52,23 @@ from sdcensus.session.policy import (
     Ruling,
     Verdict,
     VerdictReason,
+    amount_policy,
     ask,
     decide,
+    refused_measure,
+    told_of_amount,
 )
+from sdcensus.session.protect.few_contributors import contributors_needed
 from sdcensus.session.protect.smallest_group import (
     GroupRule,
     in_force,
     judging_method,
-    published_records,
 )
-from sdcensus.session.publish.products import spec_key
 
 #: How much memory published tables may take that are kept for the next question.
 KEPT_BYTES = 128 << 20
 #: More cells than this are not counted for one answer, however few of them are shown.
 MOST_COUNTED = 5_000_000
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Checked:
-    """What can be said of a question before anything is counted.
-
-    Attributes:
-        question: The question.
-        spec: The table in the sense of the policy.
-        cells, limit: How many cells it has, and how many it may have.
-        dimensions, most_dimensions: The same for its variables.
-        verdict: What rules on code lists say.
-    """
-
-    question: Question
-    spec: TableSpec
-    cells: int
-    limit: int | None
-    dimensions: int
-    most_dimensions: int | None
-    verdict: Verdict
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Answer:
-    """What the public is told. Public.
-
-    Attributes:
-        question: The question.
-        spec: The table in the sense of the policy and of the watch: axes as they were asked for,
-            the condition narrowed to the codes that are shown.
-        table: The table; ``None`` where the policy refuses it.
-        parts: How many published values each cell is the sum of; ``None`` where each is one.
-        cells, limit: How many cells it has, and how many it may have.
-        dimensions, most_dimensions: The same for its variables.
-        verdict: What the policy says.
-        example: A place where published parts do not add up, if there is one.
-    """
-
-    question: Question
-    spec: TableSpec
-    table: DeliveredTable | None
-    parts: np.ndarray[Any, np.dtype[np.int64]] | None
-    cells: int
-    limit: int | None
-    dimensions: int
-    most_dimensions: int | None
-    verdict: Verdict
-    example: WorkedExample | None = None
-
-    @property
-    def areas(self) -> int | None:
-        """How many areas the table shows or would show."""
-        return self.verdict.areas
-
-    @property
-    def available(self) -> int | None:
-        """How many of them have numbers."""
-        return self.verdict.available
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DataVersions:
-    """Which numbers these are. Public."""
-
-    data: str
-    keys: int
-    method: str
-    package: str
-    policy: str
-    secret_id: str
-    smallest_group: int = 0
 
 
 class TableService(Confidential):
@@ -154,8 +78,9 @@ class TableService(Confidential):
         census: The census.
         policy: What may be asked.
         methods: How tables are protected, by what they count.
+        sums: How sums of amounts are protected, by whose amounts they are.
         source: Whose numbers these are.
-        budgets: The look budgets of what is open; confidential.
+        budgets, sum_budgets: The look budgets of what is open; confidential.
         gate: What the gate found before it was opened; confidential.
         smallest_group: Groups that are published below this are not broken down further; that of
             the policy if it is not said, and never less.
@@ -164,18 +89,20 @@ class TableService(Confidential):
     """
 
     __slots__ = (
-        "_cache",
         "_catalogue",
-        "_judged",
         "_methods",
+        "_numbers",
+        "_of_amounts",
         "_planned",
         "_rule",
         "_source",
+        "_sums",
         "budgets",
         "census",
         "office",
         "policy",
         "risks",
+        "sum_budgets",
     )
 
     def __init__(
@@ -184,8 +111,10 @@ class TableService(Confidential):
         policy: Policy,
         methods: Mapping[Entity, Method],
         *,
+        sums: Mapping[Entity, Method] | None = None,
         source: Text = Text(),
         budgets: tuple[OpenedBudget, ...] = (),
+        sum_budgets: tuple[SumBudget, ...] = (),
         gate: GateReport | None = None,
         smallest_group: int | None = None,
         planned: bool = False,
@@ -195,6 +124,7 @@ class TableService(Confidential):
         self.census = census
         self.policy = policy
         self.budgets = budgets
+        self.sum_budgets = sum_budgets
         self.risks = gate
         #: The folder of the office whose plan publishes with the same numbers, if there is one.
         self.office: Path | None = None
@@ -205,12 +135,11 @@ class TableService(Confidential):
         self._rule = GroupRule(in_force(policy, UserRole.PUBLIC, smallest_group))
         for method in self._methods.values() if self._rule else ():
             judging_method(method)
-        # Tables are kept as the one rule of this service shows them.
-        self._cache: RecentlyUsed[tuple[CountedCells, Provenance]] = RecentlyUsed(
-            kept_bytes, lambda kept: kept[0].bytes
-        )
-        self._judged: RecentlyUsed[AnyTable] = RecentlyUsed(
-            kept_bytes // 4, lambda kept: kept.published.nbytes
+        self._sums = dict(sums or {})
+        _check_sums(policy, self._methods, self._sums)
+        self._of_amounts = {rule.variable: amount_policy(policy, rule) for rule in policy.amounts}
+        self._numbers = PublishedNumbers(
+            census, policy, self._methods, self._sums, self._rule, kept_bytes
         )
 
     def __repr__(self) -> str:
@@ -227,6 +156,11 @@ class TableService(Confidential):
     def methods(self) -> Mapping[Entity, Method]:
         """How tables are protected, by what they count; confidential."""
         return self._methods
+
+    @property
+    def sums(self) -> Mapping[Entity, Method]:
+        """How sums are protected, by whose amounts they are; confidential."""
+        return self._sums
 
     def map(self, variable: str, level: str) -> dict[str, Any] | None:
         """The areas of a level as GeoJSON; ``None`` where the census has no map of them."""
@@ -246,7 +180,7 @@ class TableService(Confidential):
         sentences: list[str] = []
         if RecordChange.SMALL_COUNTS in record_changes(self.census.origin.lineage):
             sentences.append(sentence("small_counts.store.served"))
-        for method in self._methods.values():
+        for method in (*self._methods.values(), *self._sums.values()):
             sentences += method.claims().cautions
         return tuple(dict.fromkeys(sentences))
 
@@ -284,7 +218,7 @@ class TableService(Confidential):
 
     def verdict(self, spec: TableSpec, role: str | UserRole = UserRole.PUBLIC) -> Verdict:
         """What the policy says of a table, by code lists and by published numbers."""
-        return decide(self.policy, spec, published=self._judging, role=role).verdict
+        return decide(self.policy, spec, published=self._numbers.judging, role=role).verdict
 
     def check(self, question: Question, role: str | UserRole = UserRole.PUBLIC) -> Checked:
         """What code lists say about a question; nothing is counted.
@@ -292,19 +226,30 @@ class TableService(Confidential):
         Raises:
             QuestionError: The question names something that does not exist.
         """
-        compiled = compile_offered(question, self.policy, self._methods)
-        limits = self.policy.role(role)
-        verdict = ask(self.policy, compiled.spec, role=role, cells=compiled.cells)
+        parts = self._parts(question)
+        checks = [self._checked(part, question, role) for part in parts]
+        reasons = tuple(dict.fromkeys(each for check in checks for each in check.verdict.reasons))
+        return replace(checks[0], verdict=replace(checks[0].verdict, reasons=reasons))
+
+    def _checked(self, part: Question, asked: Question, role: str | UserRole) -> Checked:
+        """What code lists say about a question that is asked, or one of which it is computed."""
+        policy = self._policy(part)
+        compiled = compile_offered(part, policy, self._methods)
+        limits = policy.role(role)
+        refused = self._refused(asked, compiled.spec.of)
+        verdict = ask(policy, compiled.spec, role=role, cells=compiled.cells)
+        if refused is None and verdict.outcome is not Outcome.REFUSED:
+            verdict = verdict_of_shown(policy, compiled, verdict)
+        elif refused is not None:
+            verdict = Verdict((refused,))
         return Checked(
-            question=question,
+            question=asked,
             spec=compiled.watched,
             cells=compiled.cells,
             limit=limits.cells,
             dimensions=compiled.dimensions,
             most_dimensions=limits.dimensions,
-            verdict=verdict
-            if verdict.outcome is Outcome.REFUSED
-            else verdict_of_shown(self.policy, compiled, verdict),
+            verdict=told_of_amount(self.policy, asked.figure, verdict),
         )
 
     def watched(self, question: Question) -> TableSpec:
@@ -313,7 +258,8 @@ class TableService(Confidential):
         Raises:
             QuestionError: The question names something that does not exist.
         """
-        return compile_offered(question, self.policy, self._methods).watched
+        part = self._parts(question)[0]
+        return compile_offered(part, self._policy(part), self._methods).watched
 
     def answer(
         self,
@@ -332,11 +278,41 @@ class TableService(Confidential):
         Raises:
             QuestionError: The question names something that does not exist.
         """
-        compiled = compile_offered(question, self.policy, self._methods)
-        ruling = self._ruling(compiled, role)
-        limits = self.policy.role(role)
+        answers = []
+        for part in self._parts(question):
+            answers.append(self._answered(part, question, role, progress))
+            if answers[-1].table is None:
+                return answers[-1]
+        return self._computed(question, answers)
+
+    def _computed(self, question: Question, answers: Sequence[Answer]) -> Answer:
+        """The answer to a question, from those to the questions that it is computed of."""
+        figure = question.figure
+        if figure is None or figure.figure is AmountFigure.SUM:
+            return answers[0]
+        from sdcensus.session.figures.answers import computed_table
+
+        rule = self.policy.amount_rule(figure.amount)
+        tables = [answer.table for answer in answers if answer.table is not None]
+        assert rule is not None  # without one it is refused
+        fewest = rule.contributors(self._rule.smallest)
+        table = computed_table(question, tables, self.policy, fewest)
+        cells = table.values.size
+        return replace(answers[0], table=table, parts=None, cells=cells, example=None)
+
+    def _answered(
+        self, part: Question, asked: Question, role: str | UserRole, progress: Progress
+    ) -> Answer:
+        """The answer to a question that is asked, or to one of which it is computed."""
+        policy = self._policy(part)
+        compiled = compile_offered(part, policy, self._methods)
+        refused = self._refused(asked, compiled.spec.of)
+        ruling = self._ruling(compiled, policy, role)
+        if refused is not None:
+            ruling = Ruling(Verdict((refused,)))
+        limits = policy.role(role)
         answer = Answer(
-            question=question,
+            question=asked,
             spec=compiled.watched,
             table=None,
             parts=None,
@@ -344,13 +320,13 @@ class TableService(Confidential):
             limit=limits.cells,
             dimensions=compiled.dimensions,
             most_dimensions=limits.dimensions,
-            verdict=ruling.verdict,
+            verdict=told_of_amount(self.policy, asked.figure, ruling.verdict),
         )
         if ruling.verdict.outcome is Outcome.REFUSED:
             return answer
-        compiled = compiled.measured(self.policy)
-        published, provenance = self._published(compiled.counted, progress)
-        brackets = self.policy.online_for(role).brackets
+        compiled = compiled.measured(policy)
+        published, provenance = self._numbers.of(compiled.counted, progress)
+        brackets = policy.online_for(role).brackets
         reliable = FigureLimits.of_brackets(brackets)
         cells = low_reliability(answer_cells(compiled, published, ruling, reliable), brackets)
         return replace(
@@ -360,25 +336,43 @@ class TableService(Confidential):
                 cells,
                 provenance,
                 ruling.verdict,
-                claims=self._methods[compiled.spec.of].claims(),
+                claims=self._numbers.method(compiled.spec).claims(),
                 listed=self.census.origin.listed,
                 source=self._source,
                 census=CensusFacts.of(self.census.schema.census),
                 limits=reliable,
+                contributors=contributors_needed(policy, compiled.spec, self._rule.smallest),
+                example=part.measure == asked.measure,
             ),
             parts=cells.parts,
-            example=worked_example(compiled.axes, cells),
+            example=worked_example(compiled.axes, cells) if compiled.figure is None else None,
         )
 
     # ------------------------------------------------------------------------------ the policy
 
-    def _ruling(self, compiled: Compiled, role: str | UserRole) -> Ruling:
-        rules = self.policy.online_for(role)
+    def _parts(self, question: Question) -> tuple[Question, ...]:
+        """The questions of which a figure is computed; a count or a sum is itself."""
+        # Here and not above: figures are computed from answers.
+        from sdcensus.session.figures.answers import parts_of
+
+        return parts_of(question, self.policy)
+
+    def _policy(self, part: Question) -> Policy:
+        """What may be asked of an amount, or of counts."""
+        figure = part.figure
+        return self.policy if figure is None else self._of_amounts.get(figure.amount, self.policy)
+
+    def _refused(self, asked: Question, of: Entity) -> VerdictReason | None:
+        figure = asked.figure
+        return None if figure is None else refused_measure(self.policy, figure, of)
+
+    def _ruling(self, compiled: Compiled, policy: Policy, role: str | UserRole) -> Ruling:
+        rules = policy.online_for(role)
         counted = self._rule.counted(compiled.counted).cells
         if rules.ones is not None or rules.ones_and_twos is not None:
             counted = max(counted, self._rule.counted(unfiltered(compiled.spec)).cells)
         if counted > MOST_COUNTED:
-            asked = ask(self.policy, compiled.spec, role=role, cells=compiled.cells)
+            asked = ask(policy, compiled.spec, role=role, cells=compiled.cells)
             reason = VerdictReason(
                 ReasonCode.TOO_MANY_CELLS,
                 f"The answer needs {counted:,} cells to be counted, and at most"
@@ -388,63 +382,30 @@ class TableService(Confidential):
             )
             return Ruling(Verdict((*asked.reasons, reason)))
         ruling = decide(
-            self.policy,
+            policy,
             compiled.spec,
-            published=self._judging,
+            published=self._numbers.judging,
             role=role,
             cells=compiled.cells,
         )
         if ruling.verdict.outcome is Outcome.REFUSED:
             return ruling
-        return replace(ruling, verdict=verdict_of_shown(self.policy, compiled, ruling.verdict))
-
-    def _judging(self, spec: TableSpec) -> AnyTable:
-        """The published table of a specification, for rules on published numbers."""
-
-        def make() -> AnyTable:
-            if not spec.universe.everything:
-                return self._chosen(spec)
-            return self._rule.protect(spec, self._methods[spec.of], self.census.tabulate).table
-
-        return self._judged.get(_kept_as(spec), make)
-
-    def _chosen(self, spec: TableSpec) -> Table:
-        """How many units a condition chooses, by sums of published values: from the lattice too."""
-        if spec.axes:
-            raise SpecError(f"{spec.title}: tables with a condition are not judged.")
-        compiled = compile_total(spec, self.policy)
-        published, _ = self._published(compiled.counted, no_progress)
-        cells = answer_cells(compiled, published, Ruling(Verdict()))
-        return Table(spec, cells.values)
-
-    # ----------------------------------------------------------------------------- the numbers
-
-    def _published(self, spec: TableSpec, progress: Progress) -> tuple[CountedCells, Provenance]:
-        """Published values of the cells that are counted for an answer."""
-
-        def make() -> tuple[CountedCells, Provenance]:
-            progress("counting", 0.0)
-            cube = self.census.tabulate(self._rule.counted(spec))
-            progress("protecting", 0.5)
-            protected = self._rule.protect(
-                spec, self._methods[spec.of], self.census.tabulate, counted=cube
-            )
-            table = protected.table.whole()
-            progress("protecting", 1.0)
-            own = protected.audit.cube.held_for("an answer")
-            records = published_records(self._methods[spec.of], own)
-            return CountedCells(table.published, table.flags, records), protected.provenance
-
-        return self._cache.get(_kept_as(spec), make)
+        return replace(ruling, verdict=verdict_of_shown(policy, compiled, ruling.verdict))
 
 
-def _kept_as(spec: TableSpec) -> tuple[str, str]:
-    """Under what a counted table is kept: its cells, and in which order they stand.
+def _check_sums(
+    policy: Policy, methods: Mapping[Entity, Method], sums: Mapping[Entity, Method]
+) -> None:
+    """Refuse to offer sums that nothing protects.
 
-    Axes that are cut to the codes of a question may tell the same apart in another order.
+    Raises:
+        SpecError: A policy offers them, and there is no method for sums.
     """
-    order = hashlib.blake2b(digest_size=16)
-    for axis in spec.axes:
-        codes = "\x1f".join(f"{code.level}\x1e{code.code}" for code in axis.codes)
-        order.update(f"{axis.variable.name}\x1d{codes}\x1c".encode())
-    return spec_key(spec), order.hexdigest()
+    for rule in policy.amounts:
+        of = policy.schema.variable(rule.variable).entity
+        if rule.adds_up and of in methods and of not in sums:
+            raise SpecError(
+                f"The policy {policy.name!r} offers sums or means of {rule.variable!r}, and there"
+                f" is no method for sums of {of.plural}. Give one: sums={{...}}, such as"
+                " CellKeySums(secret=...)."
+            )

@@ -56,7 +56,8 @@ def checked_pair(cube: AnyCube, table: AnyTable) -> tuple[Cube, Table]:
     if cube.spec.measure is not Measure.COUNT:
         raise SpecError(
             f"{cube.spec.title}: weighted counts are not assessed. Assess the table of records"
-            " that stands behind it."
+            " that stands behind it, with a method for counts of records; the sampling errors of"
+            " estimates are in the signs that 'sample-rounding' gives them."
         )
     if (table.published < 0).any():
         raise SpecError(

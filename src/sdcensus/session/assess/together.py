@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from sdcensus.documents.policy.document import read_policy
@@ -15,6 +15,7 @@ from sdcensus.model.schema.variable import Entity
 from sdcensus.model.sentences import sentence
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.risk.detection.findings import Findings
+from sdcensus.risk.differencing.cut_cells import crossed_geographies, cut_cells
 from sdcensus.risk.differencing.differences import differences_between
 from sdcensus.risk.differencing.published_before import differences_with
 from sdcensus.risk.looks.budget import LookBudget, look_budget_of_tables
@@ -88,7 +89,22 @@ def differences_of(
         except SdcensusError as error:
             what = sentence("assess.left_out.differences", title=spec.title)
             left_out.append(sentence("assess.left_out.why", what=what, why=error.said))
+    all_differences += _pieces(cube.spec.records, others, tabulate, left_out)
     return tuple(findings for findings in all_differences if findings)
+
+
+def _pieces(
+    own: TableSpec, others: Sequence[TableSpec], tabulate: Tabulate | None, left_out: list[str]
+) -> Iterator[Findings]:
+    """Few units in what areas of two geographies have in common."""
+    if tabulate is None:
+        return
+    for spec in crossed_geographies(own, [spec.records for spec in others]):
+        try:
+            yield cut_cells(tabulate(spec)).findings
+        except SdcensusError as error:
+            what = sentence("assess.left_out.differences", title=spec.title)
+            left_out.append(sentence("assess.left_out.why", what=what, why=error.said))
 
 
 def _counted(spec: TableSpec, tabulate: Tabulate) -> Cube:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sdcensus.engine.memory import MemoryEngine
 from sdcensus.engine.requests import Engine, Tabulate
-from sdcensus.errors import SecretError, SpecError, StoreError
+from sdcensus.errors import SpecError, StoreError
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.contributions import ContributionNeeds
 from sdcensus.model.cube.cube import Origin
@@ -22,31 +22,15 @@ from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Secret
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.model.vocabulary import EngineName as EngineName, option
+from sdcensus.session.census.secret_file import find_secret
 from sdcensus.store.census_store import CensusStore, RecordSource
 from sdcensus.store.parquet_census import ParquetCensus, is_address, is_exported
 from sdcensus.store.people import PeopleMark
-from sdcensus.store.secrets import read_secret
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from sdcensus.ingest.load import LoadReport
-
-#: Where the office secret is looked for when no file is named.
-SECRET_VARIABLE = "SDCENSUS_SECRET_FILE"
-
-
-def find_secret(path: str | Path | Secret | None) -> Secret:
-    """The office secret from the named file, or from the file that the environment names."""
-    if isinstance(path, Secret):
-        return path
-    named = path or os.environ.get(SECRET_VARIABLE)
-    if not named:
-        raise SecretError(
-            "The office secret is needed: record keys come from it. Name its file with --secret"
-            f" FILE or in {SECRET_VARIABLE}; make one with: sdcensus secret new FILE"
-        )
-    return read_secret(Path(named))
 
 
 def load(
@@ -214,11 +198,7 @@ class Census(Confidential):
         return self._default
 
     def rows(self, of: str | Entity = Entity.PERSON) -> int | None:
-        """How many records of a kind there are; ``None`` where files were not loaded. Confidential.
-
-        Args:
-            of: Persons, families, households, dwellings, buildings.
-        """
+        """How many records of a kind there are; ``None`` if files were not loaded. Confidential."""
         entity = Entity.parse(of)
         for source in (self._store, self._parquet):
             if source is not None:
@@ -233,10 +213,7 @@ class Census(Confidential):
         measure: str | Measure | None = Measure.COUNT,
         name: str = "",
     ) -> TableSpec:
-        """A table without its numbers, checked against the schema.
-
-        Without a measure (``None``), that of the census is meant.
-        """
+        """A table without its numbers, checked against the schema; ``None`` is its own measure."""
         return TableSpec.build(
             self.schema, by, of=of, universe=universe, measure=measure, name=name
         )
@@ -251,6 +228,7 @@ class Census(Confidential):
         sums: str | Sequence[str] = (),
         households: bool = False,
         contributions: ContributionNeeds | None = None,
+        replicates: bool = False,
         engine: str | EngineName | None = None,
     ) -> AnyCube:
         """True counts and cell keys of a table.
@@ -263,8 +241,8 @@ class Census(Confidential):
             weights: Also sum the weights beside a count.
             sums: Continuous variables to sum as well.
             households: Also find which cells are made of one household.
-            contributions: What is kept of the contributions to a table of sums; by default all that
-                a method may ask for.
+            contributions: What is kept of the contributions to a sum; by default everything.
+            replicates: Also what random groups of households add to an estimate: sampling errors.
             engine: ``memory`` (for a store), ``duckdb`` or ``spark``; the numbers are the same.
         """
         if len(by) == 1 and isinstance(by[0], TableSpec):
@@ -272,15 +250,14 @@ class Census(Confidential):
             if (of, universe, measure) != (Entity.PERSON, None, Measure.COUNT):
                 raise SpecError("A TableSpec says itself what is counted, of whom and how.")
         else:
-            texts = [str(axis) for axis in by]
-            spec = self.spec(*texts, of=of, universe=universe, measure=measure)
-        names = (sums,) if isinstance(sums, str) else tuple(sums)
+            spec = self.spec(*map(str, by), of=of, universe=universe, measure=measure)
         request = Tabulate(
             spec=spec,
             weights=weights,
-            sums=names,
+            sums=(sums,) if isinstance(sums, str) else tuple(sums),
             households=households,
             contributions=contributions,
+            replicates=replicates,
         )
         return self.engine(engine).tabulate(request)
 

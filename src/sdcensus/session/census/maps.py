@@ -6,11 +6,14 @@ from its smallest areas.
 
 from __future__ import annotations
 
+import re
 import threading
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from sdcensus.model.published.area_outlines import DEGREES, AreaOutlines, OutlinesOf, Polygons
 from sdcensus.model.schema.area_outlines import for_screen, to_geojson
 from sdcensus.model.schema.area_shapes import Shapes, join_areas, read_shapes
+from sdcensus.model.text import parse_json
 
 if TYPE_CHECKING:
     from sdcensus.model.schema.variable import Variable
@@ -18,6 +21,9 @@ if TYPE_CHECKING:
 
 #: Maps that are kept at once.
 _MOST_KEPT = 64
+
+#: How a coordinate reference system is named.
+_EPSG = re.compile(r"EPSG:(?:[\d.]*:)?(\d+)$")
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
@@ -73,6 +79,58 @@ def mapped_levels(census: Census, variable: str) -> frozenset[str]:
     if geography.leaf_level in drawn:
         return frozenset(level.name for level in geography.levels())
     return frozenset(drawn)
+
+
+def outlines_in(census: Census) -> OutlinesOf:
+    """Where the areas of a census lie, in all detail that its maps have.
+
+    Args:
+        census: The census; without a map of a geography, nothing is known of its areas.
+    """
+
+    def outlines_of(variable: str, level: str) -> AreaOutlines | None:
+        of_file = _file_of(census, variable)
+        if of_file is None:
+            return None
+        geography = census.schema.variable(variable)
+        if level not in {known.name for known in geography.levels()}:
+            return None
+        with _LOCK:
+            drawn = _at_level(_shapes(census, geography, of_file), geography, level)
+        if drawn is None:
+            return None
+        store = census.kept_store
+        content = (None if store is None else store.map(variable)) or b""
+        epsg = DEGREES if drawn.degrees else named_system(content)
+        polygons = {
+            feature["properties"]["code"]: _polygons(feature["geometry"])
+            for feature in to_geojson(drawn)["features"]
+        }
+        return AreaOutlines(polygons, epsg)
+
+    return outlines_of
+
+
+def _polygons(geometry: dict[str, Any]) -> Polygons:
+    coordinates: Any = geometry["coordinates"]
+    polygons: Polygons = [coordinates] if geometry["type"] == "Polygon" else coordinates
+    return polygons
+
+
+def named_system(content: bytes) -> int | None:
+    """The coordinate reference system that a GeoJSON names in ``crs``; ``None`` for none.
+
+    Examples:
+        >>> named_system(b'{"crs": {"properties": {"name": "urn:ogc:def:crs:EPSG::3035"}}}')
+        3035
+    """
+    document: Any = parse_json(content) if content else {}
+    try:
+        name = str(document["crs"]["properties"]["name"])
+    except (KeyError, TypeError):
+        return None
+    match = _EPSG.search(name)
+    return None if match is None else int(match[1])
 
 
 def _file_of(census: Census, variable: str) -> tuple[str, str, str] | None:

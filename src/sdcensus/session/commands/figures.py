@@ -37,7 +37,11 @@ ELSEWHERE: dict[str, Sentence] = {
         "figures.two-units",
         "It divides counts of two kinds of units. Ask for both: COUNT OF person and COUNT OF"
         " household.",
-    )
+    ),
+    **dict.fromkeys(
+        ("quartiles", "percentile", "difference"),
+        told("figures.of-plans", "Plans can ask for it, programs cannot."),
+    ),
 }
 
 

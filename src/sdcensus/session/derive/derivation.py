@@ -26,7 +26,7 @@ from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Secret
 from sdcensus.model.sentences import sentence
 from sdcensus.report.derivation.files import PAGE, WORKBOOK, write_effects
-from sdcensus.session.census.census import find_secret
+from sdcensus.session.census.secret_file import find_secret
 from sdcensus.session.derive.effects import measured_effects
 from sdcensus.session.derive.office_files import (
     RECORDS_FILE,

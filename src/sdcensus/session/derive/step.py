@@ -29,7 +29,8 @@ from sdcensus.model.method.registry import Part, checked_settings, declared, loa
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.provenance import Derivation, fingerprint
 from sdcensus.model.secret import Secret
-from sdcensus.session.census.census import Census, find_secret
+from sdcensus.session.census.census import Census
+from sdcensus.session.census.secret_file import find_secret
 from sdcensus.store.census_store import CensusStore, file_digest
 
 _NUMBER = re.compile(r"[0-9]*\.?[0-9]+|[0-9]+\.", re.ASCII)

@@ -6,7 +6,7 @@ Everything here is computed from published numbers, so whoever has the counts co
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
@@ -19,11 +19,10 @@ from sdcensus.model.published.figures import (
     FigureLimits,
     Figures,
     NumberClass,
-    Support,
     mean,
-    median,
     quotient,
 )
+from sdcensus.model.published.percentiles import MEDIAN, percentile
 from sdcensus.model.published.table import Mark
 from sdcensus.model.spec.axis import Axis
 from sdcensus.model.text import Text
@@ -126,11 +125,13 @@ class Statistic(StrEnum):
 
     MEAN = "mean"
     MEDIAN = "median"
+    QUARTILES = "quartiles"
+    PERCENTILE = "percentile"
 
 
 @dataclass(frozen=True, slots=True)
 class OfNumbers:
-    """The mean or median of the numbers that the codes of an axis stand for.
+    """The mean, median or percentiles of the numbers that the codes of an axis stand for.
 
     Attributes:
         variable: The variable of the axis, which disappears.
@@ -139,6 +140,9 @@ class OfNumbers:
         decimals: How many digits stand behind the point.
         words: What the figure is, for a title.
         unit: What the numbers are.
+        percents: Which percentiles; several of them are a last axis of the figures.
+        fewest: For amounts, how many are published at least behind a figure; ``None`` for codes,
+            which have the limits of counts.
     """
 
     variable: str
@@ -147,6 +151,8 @@ class OfNumbers:
     decimals: int = 1
     words: Text = Text()
     unit: Text = Text()
+    percents: tuple[int, ...] = (MEDIAN,)
+    fewest: int | None = None
 
     @property
     def consumed(self) -> tuple[str, ...]:
@@ -183,7 +189,7 @@ def computed(
             return _percentages(figure, counts, axes, limits)
         case Quotient():
             above, below = (
-                _summed(counts, axes, side, limits)
+                chosen_counts(counts, axes, side, limits)
                 for side in (figure.numerator, figure.denominator)
             )
             return quotient(
@@ -204,17 +210,16 @@ def counted_of(table: DeliveredTable) -> Counted:
         raise SpecError("Figures are computed from counts, and the answer has decimals.")
     if table.marks is None:
         return Counted(table.values, support=table.support)
-    # A number that has a mark beside it is a number; what rests on one in brackets gets them too.
+    # A number that has a mark beside it is a number.
     marks = np.where(table.numbered, np.uint8(Mark.NONE), table.marks)
-    support = Support.of(table.values, table.limits) if table.support is None else table.support
-    low = table.marks == Mark.LOW_RELIABILITY
-    behind = Counted(table.values, marks, support).behind
-    small = np.where(low, behind, support.small)
-    return Counted(table.values, marks, replace(support, small=small))
+    counts = Counted(table.values, marks, table.support)
+    return counts.bracketed(table.marks == Mark.LOW_RELIABILITY, table.limits)
 
 
 def notes_of(figure: Computed, axes: Sequence[CountAxis]) -> tuple[Text, ...]:
     """What readers must know of computed figures."""
+    if isinstance(figure, OfNumbers) and figure.fewest is not None:
+        return (words.fewest_words(words.INTERPOLATED, figure.fewest),)
     if isinstance(figure, OfNumbers) and figure.statistic is Statistic.MEAN:
         codes = next(axis.codes for axis in axes if axis.variable == figure.variable)
         if any(each.upper is None for each in figure.classes if each.code in codes):
@@ -238,7 +243,7 @@ def _percentages(
     return quotient(counts, whole, decimals=figure.decimals, share=True, limits=limits)
 
 
-def _summed(
+def chosen_counts(
     counts: Counted, axes: Sequence[CountAxis], side: tuple[Choice, ...], limits: FigureLimits
 ) -> Counted:
     """Counts added up over the chosen places; one place alone is the count itself."""
@@ -266,9 +271,21 @@ def _of_numbers(
         raise SpecError(f"No code of {figure.variable!r} that is a number is among the counts.")
     order = [places[each.code] for each in classes]
     chosen = _along(counts, at, order)
-    compute = mean if figure.statistic is Statistic.MEAN else median
     lower, upper = [each.lower for each in classes], [each.upper for each in classes]
-    return compute(chosen, lower, upper, decimals=figure.decimals, limits=limits)
+    if figure.fewest is not None:
+        limits = limits.for_amounts(figure.fewest)
+    if figure.statistic is Statistic.MEAN:
+        return mean(chosen, lower, upper, decimals=figure.decimals, limits=limits)
+    several = [
+        percentile(chosen, lower, upper, percent, decimals=figure.decimals, limits=limits)
+        for percent in figure.percents
+    ]
+    if len(several) == 1:
+        return several[0]
+    values, marks = (
+        np.stack([getattr(each, name) for each in several], axis=-1) for name in ("values", "marks")
+    )
+    return Figures(values, marks, figure.decimals)
 
 
 def _along(counts: Counted, at: int, places: Sequence[int]) -> Counted:

@@ -9,12 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from sdcensus.documents.plan.checks import both
 from sdcensus.errors import SpecError, told
 from sdcensus.model.plan.plan import PlannedTable
 from sdcensus.model.policy.policy import Policy
-from sdcensus.model.published.delivery import DeliveredTable
-from sdcensus.model.published.figures import number_classes
+from sdcensus.model.published.delivery import DeliveredTable, Marks
+from sdcensus.model.published.figures import FEWEST_BEHIND_AMOUNTS, number_classes
+from sdcensus.model.published.percentiles import MEDIAN, QUARTILES, check_percent
+from sdcensus.model.published.table import Mark
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Code, Level, Variable
 from sdcensus.model.spec.axis import make_axis
@@ -26,7 +30,7 @@ from sdcensus.model.spec.record_sets import is_product, leaves_in
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.model.spec.universe import EVERYTHING, Universe, restrict, universe_of
 from sdcensus.model.text import LANGUAGES, Text
-from sdcensus.session.answer.cells import CountedCells, answer_cells
+from sdcensus.session.answer.cells import AnswerCells, CountedCells, answer_cells
 from sdcensus.session.answer.delivery import delivered_axis, question_heading, sum_notes
 from sdcensus.session.answer.recipe import Compiled, compile_question
 from sdcensus.session.figures import words
@@ -237,28 +241,52 @@ def dependency_ratio(
 
 
 def of_numbers(
-    kind: str, variable: Variable, level: Level, decimals: int, name: str = ""
+    kind: str,
+    variable: Variable,
+    level: Level,
+    decimals: int,
+    name: str = "",
+    *,
+    percent: int = MEDIAN,
+    fewest: int = FEWEST_BEHIND_AMOUNTS,
 ) -> OfNumbers:
-    """The mean or median of the numbers that the codes of a level stand for.
+    """The mean, the median or percentiles of the numbers that the codes of a level stand for.
 
     Args:
-        kind: ``mean``, ``median`` or ``median-age``.
+        kind: ``mean``, ``median``, ``median-age``, ``quartiles`` or ``percentile``.
         variable: The variable.
         level: Its level.
         decimals: How many digits stand behind the point.
         name: How whoever asks calls the variable.
+        percent: Which percentile.
+        fewest: Of amounts, how many are published at least behind a figure.
 
     Raises:
-        SpecError: The codes are no numbers, or there is no method for the figure.
+        SpecError: The codes are no numbers, or the figure would be somebody's own value.
     """
-    statistic = Statistic.MEAN if kind == "mean" else Statistic.MEDIAN
+    statistic = Statistic.MEDIAN if kind == "median-age" else Statistic(kind)
     classes = number_classes(variable, level, mean=statistic is Statistic.MEAN, name=name)
+    percents: tuple[int, ...] = (MEDIAN,)
     called = words.MEDIAN_AGE
-    if kind != "median-age":
+    if statistic is Statistic.PERCENTILE:
+        percents = (check_percent(percent),)
+        called = words.variable_words(words.PERCENTILE, variable, percent)
+    elif statistic is Statistic.QUARTILES:
+        percents = QUARTILES
+        called = words.variable_words(words.QUARTILES, variable)
+    elif kind != "median-age":
         text = words.MEAN if statistic is Statistic.MEAN else words.MEDIAN
         called = words.variable_words(text, variable)
-    unit = Text.of(variable.unit) if variable.unit else called
-    return OfNumbers(variable.name, statistic, classes, decimals, called, unit)
+    return OfNumbers(
+        variable.name,
+        statistic,
+        classes,
+        decimals,
+        called,
+        unit=Text.of(variable.unit) if variable.unit else called,
+        percents=percents,
+        fewest=fewest if variable.continuous else None,
+    )
 
 
 def check_choices(*universes: Universe) -> None:
@@ -338,7 +366,7 @@ class SumsProduct:
             title=self.title,
             axes=tuple(map(delivered_axis, self.compiled.axes)),
             values=cells.values,
-            marks=cells.marks,
+            marks=_marks_of_sums(self.compiled, part, cells),
             unit=Text.of({language: units_text(spec, language) for language in LANGUAGES}),
             rows=self.rows,
             notes=(*part.table.notes, *sum_notes(self.compiled, cells)),
@@ -348,6 +376,21 @@ class SumsProduct:
             signs=heading.signs,
             support=cells.support,
         )
+
+
+def _marks_of_sums(compiled: Compiled, part: PublishedPart, cells: AnswerCells) -> Marks | None:
+    """The marks of sums: those of estimates that at least half of a sum comes from go beside it."""
+    beside, values = part.table.beside, part.table.published
+    if beside is None:
+        return cells.marks
+    marks = np.zeros(cells.values.shape, np.uint8) if cells.marks is None else cells.marks.copy()
+    low = Mark.LOW_RELIABILITY
+    for mark, own in ((Mark.MODERATE_ERROR, beside != Mark.NONE), (low, beside == low)):
+        some = CountedCells(np.where(own, values, 0))
+        share = answer_cells(compiled, some, Ruling(Verdict())).values
+        much = (2 * share >= cells.values) & (cells.values > 0)
+        marks[much & ((marks == Mark.NONE) | (marks == Mark.MODERATE_ERROR))] = mark
+    return marks
 
 
 def sums_product(

@@ -33,6 +33,19 @@ PER = Text.named("figures.per")
 DISTRIBUTION = Text.named("figures.distribution")
 MEDIAN = Text.named("figures.median")
 MEAN = Text.named("figures.mean")
+PERCENTILE = Text.named("figures.percentile")
+QUARTILES = Text.named("figures.quartiles")
+QUARTILE = Text.named("figures.quartile")
+FIRST_QUARTILE = Text.named("figures.first_quartile")
+MIDDLE_QUARTILE = Text.named("figures.middle_quartile")
+THIRD_QUARTILE = Text.named("figures.third_quartile")
+RATIO_OF_ONE = Text.named("figures.ratio_of_one")
+UNIT_PER = Text.named("figures.unit_per")
+DIFFERENCE_OF_MEANS = Text.named("figures.difference_of_means")
+DIFFERENCE_OF_SUMS = Text.named("figures.difference_of_sums")
+OF_AMOUNTS = Text.named("figures.of_amounts")
+INTERPOLATED = Text.named("figures.interpolated")
+DIFFERENCES = Text.named("figures.differences")
 
 
 def share_words(above: Universe, below: Universe) -> Text:
@@ -52,9 +65,31 @@ def per_words(words: Text, per: int) -> Text:
     return words.filled(per=_number(per))
 
 
-def variable_words(words: Text, variable: Variable) -> Text:
-    """What a figure of a variable is."""
-    return words.filled(above={each: variable_heading(variable, each) for each in LANGUAGES})
+def variable_words(words: Text, variable: Variable, percent: int | None = None) -> Text:
+    """What a figure of a variable is, and which percentile of it."""
+    above = {each: variable_heading(variable, each) for each in LANGUAGES}
+    if percent is None:
+        return words.filled(above=above)
+    return words.filled(above=above, percent=_number(percent))
+
+
+def amounts_words(above: Variable, below: Text, per: int) -> Text:
+    """What a ratio of amounts is: how much of what, per how much of what."""
+    name = {each: variable_heading(above, each) for each in LANGUAGES}
+    if per == 1:
+        return RATIO_OF_ONE.filled(above=name, below=below)
+    return RATIO.filled(above=name, below=below, per=_number(per))
+
+
+def difference_words(words: Text, amount: Variable, first: Universe, second: Universe) -> Text:
+    """What a difference is: of what, between whom and whom."""
+    name = {each: variable_heading(amount, each) for each in LANGUAGES}
+    return words.filled(above=name, first=_condition(first), second=_condition(second))
+
+
+def fewest_words(words: Text, fewest: int) -> Text:
+    """A note that says how many are published behind a figure at least."""
+    return words.filled(fewest=_number(fewest))
 
 
 def figure_title(

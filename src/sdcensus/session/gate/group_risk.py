@@ -28,6 +28,7 @@ from sdcensus.session.gate.broken_down import (
     smallest_group_text,
 )
 from sdcensus.session.gate.gate import GateReport, risks_of_tables
+from sdcensus.session.gate.sum_looks import PlanSumLooks, looks_at_sums
 from sdcensus.session.guard.run import read_lock
 from sdcensus.session.looks.budget import LIMIT
 from sdcensus.session.publish.resolution import Resolved
@@ -202,13 +203,20 @@ def small_group_lines(resolved: Resolved, language: str | None = None) -> Iterat
         yield from [helps] if helps else []
 
 
-def looks_of(resolved: Resolved) -> tuple[PlanLooks, ...]:
-    """The noise of a plan against its look budget, by what is counted."""
-    looks: list[PlanLooks] = []
+def looks_of(resolved: Resolved) -> tuple[PlanLooks | PlanSumLooks, ...]:
+    """The noise of a plan against its look budget, by what is counted; then by amount."""
+    looks: list[PlanLooks | PlanSumLooks] = []
+    sums: list[PlanSumLooks] = []
     for protection, tables in _judged(resolved):
+        if declared(Part.METHOD, protection.method).for_sums:
+            for of in dict.fromkeys(spec.of for spec in tables):
+                method = resolved.methods.of_protection(protection, of)
+                own = [spec for spec in tables if spec.of is of]
+                sums += looks_at_sums(own, method, resolved.policy)
+            continue
         counted = TableSpec.of_records(tables)
         looks += _looks(resolved, protection, counted) if counted else ()
-    return tuple(looks)
+    return (*looks, *sums)
 
 
 def _looks(

@@ -35,13 +35,16 @@ from sdcensus.session.guard.served_words import changes_in_menu
 from sdcensus.store.census_store import CensusStore
 from sdcensus.store.people import PeopleMark, renamed_from
 
+#: Under what the settings of a method for sums stand beside those for counts.
+SUMS_OF = "sums of "
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ServingGuard:
     """Compares what a server would give out with what was given out before.
 
     Attributes:
-        census, policy, methods: What would be served.
+        census, policy, methods, sums: What would be served.
         smallest_group: Groups of fewer are not broken down; ``None`` without that rule.
         known: What was served so far from the same database.
         events: What happened to it.
@@ -53,6 +56,7 @@ class ServingGuard:
     policy: Policy
     methods: Mapping[Entity, Method]
     known: Sequence[ServedNumbers]
+    sums: Mapping[Entity, Method] = field(default_factory=dict)
     smallest_group: int | None = None
     events: Sequence[ServedEvent] = ()
     revision: Revision = field(default_factory=Revision)
@@ -111,6 +115,7 @@ class ServingGuard:
             making=replace(now.making, people=before.making.people),
             menus=tuple(dict.fromkeys((*before.menus, *now.menus))),
         )
+        before, now = _both_with_sums(before, now)
         why = _differences(before.making, now.making)
         if why:
             if revision.rekey:
@@ -122,6 +127,8 @@ class ServingGuard:
             elif set(why) - {guard_words.DATA}:
                 more = tuple(reason for reason in why if reason != guard_words.DATA)
                 raise Refused(serving_words.only_rekeying(more, looks=before.looks))
+            elif _sums_in(now.making):
+                raise Refused(serving_words.sums_revised(looks=before.looks))
             else:
                 self._check_revised(before, now.menus)
             if before.making.data_version != now.making.data_version:
@@ -162,6 +169,12 @@ class ServingGuard:
                 {"method": method.name, **method.parameters()}, method.secret, method.key_version
             )
             for of, method in self.methods.items()
+        }
+        prints |= {
+            f"{SUMS_OF}{of.plural}": fingerprint(
+                {"method": method.name, **method.parameters()}, method.secret, method.key_version
+            )
+            for of, method in self.sums.items()
         }
         return Making(
             method=first.name,
@@ -257,6 +270,32 @@ class ServingGuard:
             tried.append(f"{path} holds other data than were served")
         reasons = "; ".join(tried) or "its place is not known"
         raise StoreError(f"the store that was served is not there ({reasons})")
+
+
+def _sums_in(making: Making) -> dict[str, str]:
+    """The fingerprints of the methods for sums."""
+    prints: dict[str, str] = json.loads(making.settings or "{}")
+    return {name: mark for name, mark in prints.items() if name.startswith(SUMS_OF)}
+
+
+def _both_with_sums(
+    before: ServedNumbers, now: ServedNumbers
+) -> tuple[ServedNumbers, ServedNumbers]:
+    """Both with the sums of either: to offer sums, or none any more, changes no number.
+
+    Sums that are offered again later must be those that were given out before.
+    """
+    old, new = _sums_in(before.making), _sums_in(now.making)
+    drawn = [(each.making.secret_id, each.making.key_version) for each in (before, now)]
+    if old == new or drawn[0] != drawn[1]:  # other keys are other numbers altogether
+        return before, now
+    return _with_sums(before, new | old), _with_sums(now, old | new)
+
+
+def _with_sums(numbers: ServedNumbers, sums: Mapping[str, str]) -> ServedNumbers:
+    prints: dict[str, str] = json.loads(numbers.making.settings or "{}")
+    settings = json.dumps({**prints, **sums}, sort_keys=True, separators=(",", ":"))
+    return replace(numbers, making=replace(numbers.making, settings=settings))
 
 
 def _differences(before: Making, now: Making) -> tuple[str, ...]:

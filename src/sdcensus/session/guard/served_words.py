@@ -182,6 +182,21 @@ def too_few(changes: Sequence[tuple[Entity, MenuChanges]], minimum: int, *, look
     return "\n".join(lines)
 
 
+def sums_revised(*, looks: int) -> str:
+    """The refusal of a revision where sums are given out, which show every corrected amount."""
+    return "\n".join(
+        [
+            "The records have changed, and sums of amounts were given out or are offered. A sum has"
+            " the same noise before and after, so that both together tell by how much the amount of"
+            " somebody was corrected, whoever else was corrected beside.",
+            _CLOSED,
+            "What can be done:",
+            "  serve the store that was served before;",
+            f"  {_rekeying(looks)}",
+        ]
+    )
+
+
 def exposed(totals: int, minimum: int, uncounted: str) -> str:
     """The refusal of a re-keying beside which some totals are exact."""
     reason = f"fewer than {minimum} records have changed behind {totals:,} of them"

@@ -23,12 +23,14 @@ from sdcensus.formats.shared.arrow_columns import (
 )
 from sdcensus.formats.write import check_new
 from sdcensus.formats.write.about import check_names, word_columns
+from sdcensus.kernels.cells.replicates import relative_errors
 from sdcensus.model.cube.cube import Accumulators
 from sdcensus.model.cube.layout import mixed_radix
 from sdcensus.model.cube.sparse_cube import AnyCube, SparseCube
 from sdcensus.model.published.delivery import delivered_axis
 from sdcensus.model.published.protected import Audit, Protected
 from sdcensus.model.published.table import AnyTable, SparseTable
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.store.owner_only import open_owner_only, write_owner_only
 
 Positions = npt.NDArray[np.int64]
@@ -165,8 +167,9 @@ def write_audit(
     Besides codes and labels the columns are ``count`` and ``cell_key``; ``effective_key``, the key
     that was looked up; ``empty_key`` where empty cells are perturbed (32 bits, of which a row takes
     the share); ``unchanged``, 1 for exempt cells and for cells that must be empty, where there are
-    such; ``weight`` of weighted tables; ``after_NAME`` for each step before the last;
-    ``published``; ``flag`` where cells have no number; and ``closed``, why they have none, where
+    such; ``weight`` of weighted tables, and ``relative_error`` where sampling errors were counted;
+    ``after_NAME`` for each step before the last; ``published``; ``flag`` where cells have no number
+    or a sign beside it; and ``closed``, why they have none, where
     the method tells it: ``primary`` with its rules, ``secondary``, ``earlier``. What the method has
     to say of how the numbers were found stands in a text file beside it.
 
@@ -191,6 +194,7 @@ def write_audit(
         ]
         return [
             *true_columns(values, table.spec.weight_decimals),
+            *_errors(values, table.spec),
             *_keys(audit, values, numbers),
             *kept,
             *stages,
@@ -230,6 +234,16 @@ def _keys(audit: Audit, values: Accumulators, numbers: Numbers) -> Columns:
     return columns
 
 
+def _errors(values: Accumulators, spec: TableSpec) -> Columns:
+    """The relative standard errors of estimates, where groups of households were counted."""
+    if not values.replicates or values.weight is None:
+        return []
+    total = values.weight if spec.amount is None else values.sum_of(spec.amount.name)
+    unit = 10**spec.weight_decimals
+    errors = relative_errors(total, values.replicates, values.count, values.weight, unit)
+    return [("relative_error", pa.array(errors, mask=np.isnan(errors)))]
+
+
 def _reasons(audit: Audit, numbers: Numbers) -> Columns:
     """Why cells have no number, where a method tells it; several reasons with semicolons."""
     if not audit.reasons:
@@ -248,6 +262,6 @@ def _members(numbers: Numbers, unchanged: Numbers) -> pa.Array:
 def _flags(table: AnyTable, numbers: Numbers) -> npt.NDArray[np.uint8] | None:
     if isinstance(table, SparseTable):
         return None if table.small is None else table.flags_at(numbers)
-    if table.flags is None:
+    if table.marks is None:
         return None
-    return table.flags.reshape(-1)[numbers.astype(np.int64)]
+    return table.marks.reshape(-1)[numbers.astype(np.int64)]

@@ -123,7 +123,7 @@ def find_lookup_secret(
 def find_any_secret(named: str | Path | None = None) -> Secret | SubSecret:
     """The office secret or the look-up secret, from the named file or that of the environment."""
     # Here and not above: what is loaded with it is not needed to make a secret.
-    from sdcensus.session.census.census import SECRET_VARIABLE
+    from sdcensus.session.census.secret_file import SECRET_VARIABLE
 
     where = named or os.environ.get(SECRET_VARIABLE)
     if not where:

@@ -10,6 +10,11 @@ from sdcensus.documents.policy.document import (
     read_policy as read_policy,
 )
 from sdcensus.model.policy.policy import Policy as Policy, UserRole as UserRole, menu_of as menu_of
+from sdcensus.session.policy.amount_rules import (
+    amount_policy as amount_policy,
+    refused_measure as refused_measure,
+    told_of_amount as told_of_amount,
+)
 from sdcensus.session.policy.conflicts import conflicts as conflicts
 from sdcensus.session.policy.lock import loosened as loosened, tightened as tightened
 from sdcensus.session.policy.online import (

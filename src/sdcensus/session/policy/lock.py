@@ -10,7 +10,14 @@ from typing import Any
 from sdcensus.documents.policy.document import policy_data, policy_from_document
 from sdcensus.documents.toml.lines import TomlDocument
 from sdcensus.errors import DocumentError, Refused, SpecError
-from sdcensus.model.policy.policy import OneHousehold, Policy, UserRole, VariableRule, WhenSparse
+from sdcensus.model.policy.policy import (
+    AtLevel,
+    OneHousehold,
+    Policy,
+    UserRole,
+    VariableRule,
+    WhenSparse,
+)
 from sdcensus.model.spec.levels_told_apart import coarser_or_equal
 
 _STRICTNESS = (WhenSparse.C, WhenSparse.WITHHOLD_AREA, WhenSparse.REFUSE_TABLE)
@@ -79,6 +86,7 @@ def loosened(before: Policy, after: Policy) -> Iterator[str]:
     yield from _online(before, after)
     yield from _design(before, after)
     yield from _variables(before, after)
+    yield from _amounts(before, after)
     old, new = set(before.exempt), set(after.exempt)
     yield from (
         f"exempt: {record_set.text!r} would be published exactly" for record_set in new - old
@@ -157,17 +165,42 @@ def _variables(before: Policy, after: Policy) -> Iterator[str]:
             yield f"{name}: usable in conditions"
         if old.finest_level and not _level_as_coarse(before, old, new):
             yield f"{name}.finest_level: {new.finest_level or 'none'} instead of {old.finest_level}"
-        if old.finest_area is not None:
-            wanted = new.finest_area
-            same = wanted is not None and wanted.variable == old.finest_area.variable
-            if (
-                not same
-                or wanted is None
-                or not coarser_or_equal(
-                    after.level(wanted).group_array, before.level(old.finest_area).group_array
-                )
-            ):
-                yield f"{name}.finest_area: {wanted or 'none'} instead of {old.finest_area}"
+        yield from _finest_area(after, name, old.finest_area, new.finest_area)
+
+
+def _amounts(before: Policy, after: Policy) -> Iterator[str]:
+    for new in after.amounts:
+        old, name = before.amount_rule(new.variable), f"amount.{new.variable}"
+        if old is None:
+            yield f"{name}: offered"
+            continue
+        more = [figure.value for figure in new.measures if figure not in old.measures]
+        if more:
+            yield f"{name}.measures: {', '.join(more)}"
+        if old.by is not None and not set(new.by or ()) <= set(old.by):
+            yield f"{name}.by: other variables or levels than before"
+        elif old.by is not None and new.by is None:
+            yield f"{name}.by: all variables"
+        if old.dimensions is not None and (new.dimensions or old.dimensions + 1) > old.dimensions:
+            yield f"{name}.dimensions: {new.dimensions or 'none'} instead of {old.dimensions}"
+        yield from _finest_area(after, name, old.finest_area, new.finest_area)
+        if old.at_least is not None and (new.at_least or 0) < old.at_least:
+            yield f"{name}.at_least: {new.at_least or 'none'} instead of {old.at_least}"
+        if new.noise_left < old.noise_left:
+            yield f"{name}.noise_left: {new.noise_left:g} instead of {old.noise_left:g}"
+
+
+def _finest_area(
+    policy: Policy, name: str, old: AtLevel | None, wanted: AtLevel | None
+) -> Iterator[str]:
+    if old is None:
+        return
+    if (
+        wanted is None
+        or wanted.variable != old.variable
+        or not coarser_or_equal(policy.level(wanted).group_array, policy.level(old).group_array)
+    ):
+        yield f"{name}.finest_area: {wanted or 'none'} instead of {old}"
 
 
 def _level_as_coarse(policy: Policy, old: VariableRule, new: VariableRule) -> bool:

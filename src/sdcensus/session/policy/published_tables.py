@@ -10,6 +10,7 @@ from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.census.census import Census
 from sdcensus.session.policy.value_rules import Publish
+from sdcensus.session.protect.counting import counting
 from sdcensus.session.protect.table import build_method
 
 
@@ -37,7 +38,7 @@ def publisher(
         # Axes in another order are the same table, and other cells in memory.
         name = f"{spec.hash()} {spec.shape} {[axis.name for axis in spec.axes]}"
         if name not in tables:
-            tables[name] = built.protect(census.tabulate(spec)).table
+            tables[name] = built.protect(counting(census, built)(spec)).table
         return tables[name]
 
     return published

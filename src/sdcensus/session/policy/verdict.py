@@ -28,6 +28,7 @@ class ReasonCode(StrEnum):
     """Why a table is refused or shown in part only. These words do not change."""
 
     VARIABLE_NOT_OFFERED = "variable-not-offered"
+    MEASURE_NOT_OFFERED = "measure-not-offered"
     NOT_A_FILTER = "variable-not-a-filter"
     LEVEL_TOO_FINE = "level-too-fine"
     AREA_TOO_FINE = "area-too-fine"

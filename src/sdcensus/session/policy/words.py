@@ -15,7 +15,14 @@ from sdcensus.model.policy.policy import AtLevel
 from sdcensus.model.quantities import figure_text, number_text
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity
-from sdcensus.model.spec.headings import entity_text, inside_sentence, joined, variable_heading
+from sdcensus.model.spec.headings import (
+    entity_text,
+    figure_heading,
+    inside_sentence,
+    joined,
+    variable_heading,
+)
+from sdcensus.model.spec.measures import FigureOf
 from sdcensus.session.answer import level_label
 from sdcensus.session.policy.verdict import (
     RemedyStep,
@@ -100,6 +107,9 @@ def _steps(
 
 def _shown(name: str, value: Told, schema: Schema, language: str) -> str:
     """A value as the reader sees it; its name says what it is."""
+    if name in ("measure", "known"):
+        figures = value if isinstance(value, tuple) else (str(value),)
+        return joined([_figure(text, schema, language) for text in figures], language)
     if isinstance(value, tuple):
         return joined([_at(text, schema, language) for text in value], language)
     if not isinstance(value, str):
@@ -117,6 +127,12 @@ def _name(variable: str, schema: Schema, language: str) -> str:
         return variable_heading(schema.variable(variable), language)
     except UnknownName:
         return variable
+
+
+def _figure(text: str, schema: Schema, language: str) -> str:
+    """What is asked of an amount, such as the mean of incomes."""
+    figure = FigureOf.parse(text)
+    return text if figure is None else figure_heading(figure, schema, language)
 
 
 def _geography_with(level: str, schema: Schema) -> str:

@@ -14,8 +14,8 @@ from sdcensus.methods.look_up import DEFAULT_STRENGTH
 from sdcensus.methods.method import Method
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.method.parameter import MethodOptions
-from sdcensus.model.method.registry import Part, declared, parameters_of, takers_of
-from sdcensus.model.plan.plan import Plan, Protection
+from sdcensus.model.method.registry import Part, declared, load, parameters_of, takers_of
+from sdcensus.model.plan.plan import SUMS_PROTECTION, Plan, Protection
 from sdcensus.model.policy.policy import Policy
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity
@@ -25,6 +25,8 @@ from sdcensus.session.census.census import Census
 from sdcensus.session.protect.smallest_group import in_force
 from sdcensus.session.protect.table import build_method, exempting
 
+#: How sums are protected where a plan does not say it.
+SUMS_METHOD = "cell-key-sums"
 #: How a plan that does not say how is protected.
 DEFAULT = Protection(method="cell-key", settings=(("strength", DEFAULT_STRENGTH),))
 
@@ -105,8 +107,10 @@ def own_protections(plan: Plan, products: Iterable[_Named]) -> dict[str, Protect
     own: dict[str, Protection] = {}
     known: dict[str, tuple[str, Protection]] = {}
     for product in products:
-        protection = said.get(product.name)
         for spec in product.specs:
+            protection = said.get(product.name)
+            if protection is None and spec.measure.is_sum:
+                protection = sums_protection(plan)
             used = protection or plan.protect or DEFAULT
             first, other = known.setdefault(spec.hash(), (product.name, used))
             if other != used:
@@ -118,6 +122,21 @@ def own_protections(plan: Plan, products: Iterable[_Named]) -> dict[str, Protect
             if protection is not None:
                 own[spec.hash()] = protection
     return own
+
+
+def sums_protection(plan: Plan) -> Protection | None:
+    """How sums are protected that name nothing themselves; ``None`` for as all other tables are.
+
+    By the section ``[protect.sums]``; or by ``[protect]`` where that method takes sums; or else
+    by the cell key method for sums as it is.
+    """
+    named = dict(plan.protections).get(SUMS_PROTECTION)
+    main = plan.protect or DEFAULT
+    if named is None and load(Part.METHOD, main.method).takes_sums:
+        return None
+    protection = named or Protection(method=SUMS_METHOD)
+    # Groups that no count breaks down are not broken down by sums either.
+    return replace(protection, smallest_group=protection.smallest_group or main.smallest_group)
 
 
 def _title(spec: TableSpec) -> str:
@@ -160,6 +179,15 @@ class PlannedMethods(Confidential):
     def method(self, spec: TableSpec) -> Method:
         """The method of a table; the same one each time."""
         return self.of_protection(self.protection(spec), spec.of)
+
+    def judging(self, spec: TableSpec) -> Method:
+        """The method by whose published counts groups are small: of sums, that of counts."""
+        return self.main(spec.of) if spec.measure.is_sum else self.method(spec)
+
+    def for_counts(self, of: Entity) -> Method:
+        """The method of counts, by which contributors are numbered; of a plan of sums the usual."""
+        main = self.main(of)
+        return self.of_protection(DEFAULT, of) if main.first.for_sums else main
 
     def main(self, of: Entity) -> Method:
         """The method of tables that say nothing."""

@@ -71,12 +71,27 @@ def in_force(policy: Policy | None, role: str, own: int | None) -> int | None:
     return own or of_policy
 
 
-def judging_method(method: Method) -> CellMethod:
+def judging_method(method: Method, counts: Method | None = None) -> CellMethod:
     """The part of a method whose published values the rule reads.
+
+    Sums say nothing about how many stand behind them: their cells are judged by the published
+    counts of the same cells, as every other product shows them.
+
+    Args:
+        method: How the table is protected.
+        counts: How counts are protected beside it, where it is a table of sums.
 
     Raises:
         SpecError: Its values have no bound in every cell, or depend on the table around them.
     """
+    if method.first.for_sums:
+        if counts is None or counts.first.for_sums:
+            raise SpecError(
+                "smallest_group of a table of sums reads the published counts of its cells, and"
+                " nothing says how counts are protected. Publish it by a plan: [protect] for"
+                " counts, and a section [protect.NAME] for the tables of sums."
+            )
+        return judging_method(counts)
     first = method.first
     claims = first.claims()
     why = ""
@@ -218,6 +233,7 @@ class GroupRule:
         tabulate: Tabulate,
         *,
         counted: AnyCube | None = None,
+        counts: Method | None = None,
     ) -> Protected:
         """Count a table with its ancestors, protect it, hide what is below a small group, cut.
 
@@ -226,10 +242,11 @@ class GroupRule:
             method: How it is protected.
             tabulate: Counts a table, such as ``census.tabulate``.
             counted: The cube of ``counted(spec)``, where it is at hand.
+            counts: How counts are protected, for a table of sums.
         """
         if self.smallest is None:
             return method.protect(tabulate(spec) if counted is None else counted)
-        judge = judging_method(method)
+        judge = judging_method(method, counts)
         ancestry = ancestry_of(spec)
         cube = tabulate(ancestry.extended) if counted is None else counted
         if isinstance(cube, SparseCube):
@@ -260,9 +277,11 @@ class GroupRule:
     ) -> Protected:
         """The same for a table too large to hold, with the cells that are not published as 0."""
         smallest, spec = self.smallest, ancestry.spec
-        judge = judging_method(method)
-        if smallest is None or method is not judge or spec.measure is not Measure.COUNT:
+        if smallest is None or method.first.for_sums:
             raise Refused(too_large(spec, smallest or 0))
+        judge = judging_method(method)
+        if method is not judge or spec.measure is not Measure.COUNT:
+            raise Refused(too_large(spec, smallest))
         other = None
         if ancestry.unconditioned is not None:
             other = _listed(judge.protect(tabulate(ancestry.unconditioned)).table)
@@ -307,9 +326,10 @@ def published_records(method: Method, cube: Cube) -> Int64 | None:
     """Behind weighted counts, the numbers of records as they would be published; else ``None``.
 
     Rules about few units are about these: a single record of a sample may stand for thousands.
-    Sums have rules of their own, about contributions, and their methods may publish no counts.
+    Methods that protect no counts have none; rules about sums are about their contributors.
     """
-    if cube.spec.measure is Measure.COUNT or cube.spec.measure.is_sum:
+    measure, first = cube.spec.measure, method.first
+    if measure is Measure.COUNT or measure.is_sum or first.for_samples:
         return None
     return _judged(method.first, cube).published
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from sdcensus.errors import OutputError, Refused, SecretError, SpecError
 from sdcensus.formats.write import check_new, table_target, write_table
+from sdcensus.formats.write.squares import square_axis, write_squares
 from sdcensus.methods.method import Method
 from sdcensus.methods.notes import notes_for
 from sdcensus.model.cube.cube import Accumulators, Cube, Origin
@@ -27,13 +28,16 @@ from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Secret, SubSecret
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import Text
-from sdcensus.session.census.census import SECRET_VARIABLE, Census, find_secret
+from sdcensus.session.census.census import Census
+from sdcensus.session.census.maps import outlines_in
 from sdcensus.session.census.sample import refuse_unweighted_table
+from sdcensus.session.census.secret_file import SECRET_VARIABLE, find_secret
 from sdcensus.session.office.confidential_output import (
     check_target,
     remarks_file,
     write_audit,
 )
+from sdcensus.session.protect.counting import counting
 from sdcensus.session.protect.detail import check_size
 from sdcensus.session.protect.linked import (
     linked_method,
@@ -288,11 +292,10 @@ def protect_table(
             census, [spec], method, engine=engine, elsewhere=elsewhere, progress=progress
         )
     else:
-        cube = census.tabulate(rule.counted(spec), engine=engine)
+        tabulate = counting(census, method, engine=engine)
+        cube = tabulate(rule.counted(spec))
         progress("protecting", 0.0)
-        protected = rule.protect(
-            spec, method, lambda spec: census.tabulate(spec, engine=engine), counted=cube
-        )
+        protected = rule.protect(spec, method, tabulate, counted=cube)
     return noted(protected, method)
 
 
@@ -315,6 +318,7 @@ class ProtectedFiles:
         language: The language of labels.
         audit: The new file of the audit.
         confidential: Must be true for an audit.
+        squares: A new file of the published value of every square of a grid, by its group.
         registry: The folder in which the office records what it publishes; made if it is missing.
             A table that contradicts what was published before is refused.
     """
@@ -326,6 +330,7 @@ class ProtectedFiles:
     audit: Path | None = None
     confidential: bool = False
     registry: Path | None = None
+    squares: Path | None = None
 
     def check(self) -> tuple[Path, ...]:
         """Refuse early what could not be written in the end.
@@ -334,6 +339,13 @@ class ProtectedFiles:
             The public files that will be written: the table, and what stands beside it.
         """
         public = () if self.out is None else table_target(self.out, self.format).files
+        if self.squares is not None:
+            check_new(self.squares)
+            if self.out is None:
+                raise SpecError("--squares goes with the published table: --out FILE.")
+            if self.squares.resolve() in [path.resolve() for path in public]:
+                raise OutputError("The published table and its squares need files of their own.")
+            public = (*public, self.squares)
         if not public and self.registry is not None:
             raise SpecError("--registry records what is published: --out FILE.")
         if not public and self.format is not None:
@@ -354,6 +366,8 @@ class ProtectedFiles:
         Raises:
             Unconfirmed: It has more cells than are written without a word.
         """
+        if self.squares is not None:
+            square_axis(spec)
         if self.out is None:
             return
         format = table_target(self.out, self.format).format.name
@@ -371,8 +385,12 @@ class ProtectedFiles:
         registry = Registry.open(self.registry)
         return CellsElsewhere.of(registry.products(registry.latest()), [spec])
 
-    def write(self, protected: Protected) -> tuple[Path, ...]:
+    def write(self, protected: Protected, census: Census | None = None) -> tuple[Path, ...]:
         """Write the published table, and apart from it the audit: all of them or none.
+
+        Args:
+            protected: The table.
+            census: Its census, whose maps formats with shapes are drawn by.
 
         Returns:
             The public files.
@@ -399,7 +417,10 @@ class ProtectedFiles:
                     format=self.format,
                     title=self.title,
                     language=self.language,
+                    outlines=None if census is None else outlines_in(census),
                 )
+            if self.squares is not None:
+                write_squares(table, self.squares)
             if registry is not None:
                 registry.add(
                     table,

@@ -192,6 +192,7 @@ def count_tables(
     progress: Progress = no_progress,
     only: Collection[int] | None = None,
     households: bool = False,
+    replicates: Callable[[TableSpec], bool] = lambda _: False,
 ) -> None:
     """Count every table of a schedule and hand each to ``work``.
 
@@ -209,6 +210,7 @@ def count_tables(
         progress: Told how much is done, by one thread at a time.
         only: Positions of the tables that are wanted; the others were done before.
         households: Also find which cells of persons are one household.
+        replicates: Which tables need sampling errors; these are counted each for itself.
     """
     schedule.check_memory()
     wanted = set(range(len(schedule.specs))) if only is None else set(only)
@@ -217,7 +219,9 @@ def count_tables(
             "table in the schedule", str(at), known=map(str, range(len(schedule.specs)))
         )
     if wanted:
-        _Crew(census, schedule, wanted, work, engine, threads, progress, households).run()
+        crew = _Crew(census, schedule, wanted, work, engine, threads, progress, households)
+        crew.replicates = replicates
+        crew.run()
 
 
 class _Counted:
@@ -255,6 +259,7 @@ class _Crew:
         households: bool,
     ) -> None:
         self._households = households
+        self.replicates: Callable[[TableSpec], bool] = lambda _: False
         scans = [scan for scan in schedule.scans if wanted.intersection(scan.tables)]
         most = schedule.threads if threads is None else max(1, threads)
         self._workers = max(1, min(schedule.workers, most, len(wanted)))
@@ -336,8 +341,15 @@ class _Crew:
             self._counting -= 1
             self._changed.notify_all()
 
+    def _cube(self, counted: _Counted, spec: TableSpec) -> AnyCube:
+        if not self.replicates(spec):
+            return counted.table(spec)
+        # Sixty numbers for each cell: those of a scan for many tables could not be held.
+        households = self._households and spec.of is Entity.PERSON
+        return self._engine.tabulate(Tabulate(spec=spec, households=households, replicates=True))
+
     def _make(self, counted: _Counted, at: int) -> None:
-        cube = counted.table(self._specs[at])
+        cube = self._cube(counted, self._specs[at])
         with self._changed:
             counted.left -= 1
             if not counted.left:

@@ -13,7 +13,8 @@ from sdcensus.model.published.table_format import table_format
 from sdcensus.model.quantities import parse_bytes
 from sdcensus.model.secret import LONGEST, Secret
 from sdcensus.risk.groups.broken_down import BrokenDown
-from sdcensus.session.census.census import SECRET_VARIABLE, Census, default_threads
+from sdcensus.session.census.census import Census, default_threads
+from sdcensus.session.census.secret_file import SECRET_VARIABLE
 from sdcensus.session.gate.gate import GateReport
 from sdcensus.session.gate.group_risk import (
     EVALUATION_WORK,
@@ -23,6 +24,7 @@ from sdcensus.session.gate.group_risk import (
     looks_of,
     measures_of,
 )
+from sdcensus.session.gate.sum_looks import PlanSumLooks
 from sdcensus.session.guard.run import series_lookup
 from sdcensus.session.policy.small_codes import undecided, undecided_lines
 from sdcensus.session.publish.linked_groups import LinkedGroups
@@ -95,7 +97,7 @@ class PlanCheck(Confidential):
     enough: bool
     gate: GateReport
     census: Census
-    looks: tuple[PlanLooks, ...] = ()
+    looks: tuple[PlanLooks | PlanSumLooks, ...] = ()
     measures: tuple[BrokenDown, ...] = ()
     cautions: tuple[str, ...] = ()
     undecided: tuple[str, ...] = ()

@@ -15,7 +15,7 @@ from sdcensus.model.catalogue import LANGUAGES
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.delivery import DeliveredAxis, delivered_axis
-from sdcensus.model.published.record_changes import notes_of_lineage
+from sdcensus.model.published.record_changes import notes_of_code_lists, notes_of_lineage
 from sdcensus.model.published.table import Mark, Table
 from sdcensus.model.sentences import sentence
 from sdcensus.model.spec.headings import entity_words
@@ -265,7 +265,10 @@ def _reader_pages(resolved: Resolved, products: Sequence[Finished]) -> Mapping[s
         consistent=all(each.consistent for each in claims),
         zeros=_zeros(claims),
         groups=_about_groups(resolved),
-        records=notes_of_lineage(resolved.census.origin.lineage),
+        records=(
+            *notes_of_lineage(resolved.census.origin.lineage),
+            *notes_of_code_lists(resolved.specs()),
+        ),
     )
     return notes_pages(notes, resolved.output.languages)
 

@@ -25,20 +25,31 @@ from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.headings import table_heading
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import Text
+from sdcensus.session.census.maps import outlines_in
+from sdcensus.session.figures.asked import FiguresProduct
+from sdcensus.session.figures.noise_remarks import percentile_remarks
 from sdcensus.session.guard.guard import Guard
 from sdcensus.session.policy import Outcome, show
 from sdcensus.session.policy.code_rules import positions_of
 from sdcensus.session.policy.households import one_household_cells, withhold_households
 from sdcensus.session.policy.verdict import withholds_households
+from sdcensus.session.protect.counting import counting, needs_replicates
+from sdcensus.session.protect.few_contributors import (
+    contributors_needed,
+    hide_few,
+    published_contributors,
+)
 from sdcensus.session.protect.smallest_group import (
     GroupRule,
     published_records,
     too_large,
 )
+from sdcensus.session.publish.counting import count_tables
 from sdcensus.session.publish.last_files import evaluated
 from sdcensus.session.publish.linked_groups import LinkedGroups, counted_for
 from sdcensus.session.publish.products import Mask, Product, PublishedPart, TableProduct, spec_key
 from sdcensus.session.publish.resolution import Resolved
+from sdcensus.session.publish.schedule import Schedule
 from sdcensus.session.publish.streamed import StreamOptions, stream_table
 from sdcensus.session.publish.workplace import Finished, Workplace, WrittenFile
 
@@ -99,6 +110,19 @@ class Maker:
                     specs[key] = spec
         return tuple(specs.values())
 
+    def count(self, schedule: Schedule, *, engine: str | None, threads: int) -> None:
+        """Count every table of a schedule, protect it, and finish what waited for it."""
+        specs, resolved = self.specs(), self._resolved
+        count_tables(
+            resolved.census,
+            schedule,
+            lambda index, cube: self.take(specs[index], cube),
+            engine=engine,
+            threads=threads,
+            households=withholds_households(resolved.policy) or self.groups.needs_households,
+            replicates=lambda spec: needs_replicates(resolved.method(spec), spec),
+        )
+
     def take(self, spec: TableSpec, counted: AnyCube) -> None:
         """Protect a table and finish the products that waited for it.
 
@@ -115,9 +139,20 @@ class Maker:
             for product in self._waiting[spec_key(spec)]:
                 self._stream(product, spec, counted)
             return
-        tabulate = self._resolved.census.tabulate
-        method = self._resolved.method(spec)
-        self._publish(spec, self._rule(spec).protect(spec, method, tabulate, counted=counted))
+        method, counts = self._resolved.method(spec), self._resolved.methods.judging(spec)
+        tabulate = counting(self._resolved.census, method)
+        protected = self._rule(spec).protect(spec, method, tabulate, counted=counted, counts=counts)
+        self._publish(spec, self._of_enough(spec, protected))
+
+    def _of_enough(self, spec: TableSpec, protected: Protected) -> Protected:
+        """Sums with noise are shown where enough contributors are published behind them."""
+        resolved = self._resolved
+        if not resolved.method(spec).first.for_sums:
+            return protected
+        least = contributors_needed(resolved.policy, spec, resolved.smallest_group_of(spec))
+        cube = protected.audit.cube.held_for("the numbers of its contributors")
+        contributors = published_contributors(resolved.methods.for_counts(spec.of), cube)
+        return replace(protected, table=hide_few(protected.table.whole(), contributors, least))
 
     def finish_groups(self, progress: Progress) -> None:
         """Protect tables that are protected together, once all are counted, and finish them."""
@@ -147,8 +182,11 @@ class Maker:
                 name, shown, protected.provenance, imported=taken_over, together=together
             )
             office: Office = {"changes": changes.to_json()}
-            if protected.audit.remarks:
-                office["remarks"] = list(protected.audit.remarks)
+            remarks = list(protected.audit.remarks)
+            if isinstance(product, FiguresProduct):
+                remarks += percentile_remarks(product, shown, method)
+            if remarks:
+                office["remarks"] = remarks
             if self._resolved.output.evaluation:
                 axes = product.table.axes if isinstance(product, TableProduct) else None
                 office["evaluation"] = evaluated(
@@ -206,8 +244,11 @@ class Maker:
         with self._judging:
             if key not in self._judged:
                 method = self._resolved.method(spec)
-                tabulate = self._resolved.census.tabulate
-                self._judged[key] = self._rule(spec).protect(spec, method, tabulate).table
+                tabulate = counting(self._resolved.census, method)
+                protected = self._rule(spec).protect(
+                    spec, method, tabulate, counts=self._resolved.methods.judging(spec)
+                )
+                self._judged[key] = protected.table
             return self._judged[key]
 
     def _finish(self, product: Product, parts: Mapping[str, tuple[PublishedPart, Office]]) -> None:
@@ -230,6 +271,7 @@ class Maker:
             formats=resolved.output.formats,
             languages=resolved.output.languages,
             labels=resolved.labels(product),
+            outlines=outlines_in(resolved.census),
         )
         public = {
             "title": dict(delivered.title.by_language),
@@ -265,6 +307,12 @@ class Maker:
                 " coarser areas."
             )
         method = resolved.method(cube.spec)
+        if method.first.for_sums:
+            raise Refused(
+                f"{product.name}: a sum is shown where enough contributors are published behind it,"
+                " and a table of this size has no room for the signs that stand for the others."
+                " Take fewer variables or coarser areas."
+            )
         nothing = SparseTable(cube.spec, np.zeros(0, np.uint64), np.zeros(0, np.int64))
         notes: tuple[Text, ...] = ()
         if resolved.output.notes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from sdcensus.errors import Refused, SpecError
 from sdcensus.formats.write import files_of
@@ -14,13 +14,16 @@ from sdcensus.model.cube.sparse_cube import LARGEST_DENSE_GRID
 from sdcensus.model.linked.tables import LinkedTables
 from sdcensus.model.plan.plan import PlanOutput
 from sdcensus.model.policy.policy import Policy
-from sdcensus.model.published.table_format import all_formats
+from sdcensus.model.published.area_outlines import square_of
+from sdcensus.model.published.table_format import all_formats, table_format
+from sdcensus.model.spec.axis import Axis
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import LANGUAGES
 from sdcensus.session.census.census import Census
 from sdcensus.session.policy import Outcome, ask
 from sdcensus.session.protect.detail import check_size
 from sdcensus.session.protect.linked import refuse_smallest_group
+from sdcensus.session.protect.plan_method import PlannedMethods
 from sdcensus.session.protect.smallest_group import GroupRule, judging_method, too_large
 from sdcensus.session.publish.products import Product, TableProduct
 from sdcensus.session.publish.workplace import MANIFEST
@@ -61,6 +64,37 @@ def check_names(names: Sequence[str], formats: Sequence[str], languages: Sequenc
                     f"{names[owner]!r} and {name!r} would both be written to {file!r} (case does"
                     " not matter in names of files). Give one of them another name."
                 )
+
+
+def check_areas(
+    products: Sequence[Product], formats: Sequence[str], mapped: Callable[[str], Collection[str]]
+) -> None:
+    """Refuse formats for maps where a table has no areas whose shapes are known.
+
+    Args:
+        products: What is published.
+        formats: In which formats.
+        mapped: Gives the levels of a variable that there is a map of.
+    """
+    for_maps = [name for name in formats if table_format(name).areas]
+    if not for_maps:
+        return
+
+    def drawn(axis: Axis) -> bool:
+        squares = any(square_of(code.code) is not None for code in axis.codes[:3])
+        return squares or any(level.name in mapped(axis.variable.name) for level in axis.levels)
+
+    without = [
+        product.name
+        for product in products
+        if not any(drawn(axis) for spec in product.specs for axis in spec.axes)
+    ]
+    if without:
+        raise SpecError(
+            f"The format {for_maps[0]!r} is for maps, and these tables have no areas whose shapes"
+            f" are known: {', '.join(without)}. Take the format out of [output], put a grid or a"
+            " geography with a map on their axes, or publish them by a plan of their own."
+        )
 
 
 def check_large_tables(
@@ -162,7 +196,7 @@ def check_sizes(
 
 def check_smallest_group(
     products: Sequence[Product],
-    method: Callable[[TableSpec], Method],
+    methods: PlannedMethods,
     smallest_group: Callable[[TableSpec], int | None],
     *,
     imports: Callable[[TableSpec], bool],
@@ -171,7 +205,7 @@ def check_smallest_group(
 
     Args:
         products: What is published.
-        method: Gives the method of a table.
+        methods: How tables are protected.
         smallest_group: Gives the smallest group of a table, if there is a rule for it.
         imports: Says whether numbers are taken over that other methods made.
     """
@@ -186,8 +220,8 @@ def check_smallest_group(
                     " import_published takes others over: what is hidden would not follow from what"
                     " is shown. Leave one of the two out."
                 )
-            refuse_smallest_group(method(spec))
-            judging_method(method(spec))
+            refuse_smallest_group(methods.method(spec))
+            judging_method(methods.method(spec), methods.judging(spec))
             counted = GroupRule(smallest).counted(spec)
             if max(counted.cells, Layout(counted).size) > LARGEST_DENSE_GRID:
                 raise Refused(f"{product.name}: {too_large(spec, smallest)}")

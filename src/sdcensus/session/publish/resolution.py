@@ -28,6 +28,7 @@ from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Secret
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.census.census import Census, open_store
+from sdcensus.session.census.maps import mapped_levels
 from sdcensus.session.census.sample import refuse_unweighted_plan
 from sdcensus.session.gate.tied_units import TiedTable as TableOfUnits, check_tables
 from sdcensus.session.guard.harmony import check_importable
@@ -47,6 +48,7 @@ from sdcensus.session.protect.table import check_methods
 from sdcensus.session.publish.planned import planned_products
 from sdcensus.session.publish.products import Heading, Product, spec_key
 from sdcensus.session.publish.refusals import (
+    check_areas,
     check_large_tables,
     check_linked,
     check_names,
@@ -304,6 +306,7 @@ def resolve(
     _check_policy(resolved)
     resolved.check_identities()
     check_large_tables(products, output.formats, resolved.method, policy, role)
+    check_areas(products, output.formats, lambda name: mapped_levels(opened, name))
     return resolved
 
 
@@ -314,7 +317,7 @@ def _check_protection(resolved: Resolved) -> None:
     check_linked(resolved.together(), resolved.method, resolved.policy, resolved.role)
     check_smallest_group(
         resolved.products,
-        resolved.method,
+        resolved.methods,
         resolved.smallest_group_of,
         imports=resolved.imports_into,
     )

@@ -10,7 +10,6 @@ from typing import Any
 
 from sdcensus.errors import SdcensusError, SpecError
 from sdcensus.model.confidential import Confidential
-from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.lock import LOCK_FILE
 from sdcensus.model.quantities import parse_bytes
@@ -36,8 +35,6 @@ from sdcensus.session.guard.guard import (
     series_lookup,
 )
 from sdcensus.session.policy.small_codes import refuse_undecided
-from sdcensus.session.policy.verdict import withholds_households
-from sdcensus.session.publish.counting import count_tables
 from sdcensus.session.publish.interruption import kept_or_forgotten, told_to_go_on
 from sdcensus.session.publish.last_files import LastFiles, write_last_files
 from sdcensus.session.publish.linked_groups import (
@@ -365,17 +362,11 @@ def _make(
 
     memory, threads, engine = said.memory_limit, said.workers, said.engine
     maker = Maker(resolved, workplace, guard, missing, done, memory=memory)
-    specs = maker.specs()
     maker.groups.check_memory(memory)
     room = memory - maker.groups.bytes
     plan = scheduled(resolved, memory=room, threads=threads, engine=engine, specs=maker.counted())
     progress("making the tables", max(len(finished) / total, 1e-9))
-
-    def work(index: int, cube: AnyCube) -> None:
-        maker.take(specs[index], cube)
-
-    households = withholds_households(resolved.policy) or maker.groups.needs_households
-    count_tables(resolved.census, plan, work, engine=engine, threads=threads, households=households)
+    maker.count(plan, engine=engine, threads=threads)
     maker.finish_groups(progress)
     return len(missing), len(plan.scans)
 

@@ -15,7 +15,8 @@ from sdcensus.errors import DocumentError, InputError, SdcensusError, SpecError
 from sdcensus.formats.write import new_file
 from sdcensus.model.schema.source import FORMAT_OF_ENDING
 from sdcensus.model.sentences import speak
-from sdcensus.session.census.census import SECRET_VARIABLE, open_store
+from sdcensus.session.census.census import open_store
+from sdcensus.session.census.secret_file import SECRET_VARIABLE
 from sdcensus.session.publish.workplace import MANIFEST
 from sdcensus.session.recommend.recommendation import (
     PERTURBATION_FILE,

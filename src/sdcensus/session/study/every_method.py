@@ -41,7 +41,11 @@ def method_texts(specs: Sequence[TableSpec]) -> tuple[str, ...]:
         specs: The tables of the study: records are changed with them in mind.
     """
     of_sums = any(spec.measure.is_sum for spec in specs)
-    methods = [name for name, known in Registered(Part.METHOD).items() if known.for_sums == of_sums]
+    methods = [
+        name
+        for name, known in Registered(Part.METHOD).items()
+        if known.for_sums == of_sums and not known.for_samples
+    ]
     texts = [f"{name} {SETTINGS.get(name, '')}".strip() for name in methods]
     if of_sums:  # what changes of records do to amounts is not compared
         return (*texts, *(f"{name} {said}" for name, said in ON_SUMS.items()))

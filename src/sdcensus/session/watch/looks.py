@@ -114,7 +114,9 @@ class AskedCells:
         self.levels = levels
         self._least = limits.target_cells
         self._finest = limits.scan_cells
-        self._unit: Pair = (spec.of.plural, spec.measure.value)
+        # Sums of each amount are another series of numbers than counts.
+        amount = "" if spec.amount is None else spec.amount.name
+        self._unit: Pair = (spec.of.plural, f"{spec.measure.value} {amount}".strip())
         self._uses = uses_of(spec)
         self._options = [self._choices(use) for use in self._uses]
         # A condition that is no product of sets is told by its canonical form besides.

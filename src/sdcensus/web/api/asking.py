@@ -12,6 +12,7 @@ from sdcensus.model.spec.question import (
     MOST_AXES,
     MOST_GROUPS,
 )
+from sdcensus.model.vocabulary import AmountFigure
 from sdcensus.web.api.shapes import WORD, Schema, listed, object_of
 
 #: Characters of the name of a table of a program.
@@ -140,6 +141,18 @@ def _by_variable(values: Schema, linked: bool) -> Schema:
     }
 
 
+def measure_schema() -> Schema:
+    """What is said of an amount."""
+    figures = "|".join(figure.value for figure in AmountFigure)
+    return {
+        "type": "string",
+        "maxLength": LONGEST_AXIS,
+        "pattern": rf"^(count|({figures})\({WORD}\))?$",
+        "description": "What is said of an amount, such as `sum(income)` or `mean(income)`, where"
+        " it is offered; else how many there are.",
+    }
+
+
 def question_schema(populations: Sequence[str]) -> Schema:
     """A question.
 
@@ -150,6 +163,7 @@ def question_schema(populations: Sequence[str]) -> Schema:
         {},
         {
             "of": {"type": "string", "enum": list(populations), "description": "What is counted."},
+            "measure": {**measure_schema(), "type": ["string", "null"]},
             "by": listed(
                 {"type": "string", "maxLength": LONGEST_AXIS, "pattern": AXIS},
                 maxItems=MOST_AXES,

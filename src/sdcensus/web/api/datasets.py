@@ -11,8 +11,13 @@ from starlette.responses import Response
 
 from sdcensus.model.letters import plain_letters
 from sdcensus.model.schema.variable import Code, Level, Variable
-from sdcensus.model.spec.headings import variable_heading
-from sdcensus.session.answer import OfferedPopulation, OfferedVariable, level_label
+from sdcensus.model.spec.headings import figure_heading, variable_heading
+from sdcensus.session.answer import (
+    OfferedAmount,
+    OfferedPopulation,
+    OfferedVariable,
+    level_label,
+)
 from sdcensus.web.api.errors import ApiError, not_found
 from sdcensus.web.api.requests import (
     check_parameters,
@@ -135,12 +140,33 @@ def _datasets(site: Site, rules: Any, language: str) -> Json:
                     }
                     for universe in population.universes
                 ],
+                "amounts": [_amount(site, offered, language) for offered in population.amounts],
                 "limits": {"variables": rules.dimensions, "cells": rules.cells},
             }
             for population in site.catalogue.populations
         ],
         "formats": told_formats(language),
         "start": site.catalogue.start.to_json(),
+    }
+
+
+def _amount(site: Site, offered: OfferedAmount, language: str) -> Json:
+    """An amount, and what can be asked of it."""
+    headings = [figure_heading(each, site.schema, language) for each in offered.figures]
+    return {
+        "name": offered.variable.name,
+        "label": variable_heading(offered.variable, language),
+        "unit": offered.variable.unit,
+        "measures": [
+            {
+                "id": str(figure),
+                "measure": figure.figure.value,
+                "label": f"{heading[:1].upper()}{heading[1:]}",
+            }
+            for figure, heading in zip(offered.figures, headings, strict=True)
+        ],
+        "variables": list(offered.by),
+        "most_variables": offered.dimensions,
     }
 
 

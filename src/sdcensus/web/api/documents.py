@@ -17,6 +17,7 @@ from sdcensus.web.api.asking import (
     NAME,
     codes_schema,
     groups_schema,
+    measure_schema,
     program_pattern,
     program_schema,
     program_table_schema,
@@ -244,6 +245,7 @@ def _question_parameters(populations: Sequence[str]) -> list[Json]:
     axes = listed(axis, maxItems=MOST_AXES, uniqueItems=True)
     return [
         query("of", {"type": "string", "enum": list(populations)}, "What is counted."),
+        query("measure", measure_schema(), "What is said of an amount; else counts."),
         {**query("by", axes, "Axes."), "style": "form", "explode": True},
         query("where", where, ABOUT_CONDITION),
         written("codes", codes_schema(linked=True), f"The codes to show, by axis, {_ROOM}"),

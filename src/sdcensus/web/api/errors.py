@@ -47,7 +47,7 @@ CODES: Mapping[int, str] = {
 }
 #: The sentence that stands before details in English, by the part of the question they are about.
 _LEADS: Mapping[str, str] = {
-    **{part: f"lead_{part}" for part in ("of", "by", "where", "codes", "groups")},
+    **{part: f"lead_{part}" for part in ("of", "measure", "by", "where", "codes", "groups")},
     "line": "lead_program",
 }
 #: How words about names begin that do not exist, or not for what is counted.

@@ -64,6 +64,7 @@ def told_formats(language: str) -> list[dict[str, Any]]:
             "about": table_format.about.show(language),
             "media_type": table_format.media_types[0],
             "endings": list(table_format.endings),
+            "areas": table_format.areas,
         }
         for table_format in all_formats()
     ]

@@ -40,7 +40,7 @@ from sdcensus.web.jobs import Job
 from sdcensus.web.middleware import App, Receive, Scope, Send
 from sdcensus.web.routing import Routes
 
-_QUESTION = ("of", "by", "where", "codes", "groups")
+_QUESTION = ("of", "measure", "by", "where", "codes", "groups")
 
 
 routes = Routes[Site]()

@@ -28,6 +28,7 @@ from sdcensus.session.answer import (
     render,
     told_example,
 )
+from sdcensus.session.census.maps import outlines_in
 from sdcensus.session.figures.computation import counted_of
 from sdcensus.session.policy.verdict import Outcome, Verdict, VerdictReason, VerdictRemedy
 from sdcensus.session.policy.words import note_text, reason_text, remedy_text
@@ -87,7 +88,7 @@ def told_check(checked: Checked, schema: Schema, language: str) -> Json:
 def told_answer(answer: Answer, versions: DataVersions, schema: Schema, language: str) -> Json:
     """An answer as a JSON-stat 2.0 dataset that tells everything there is to know about it."""
     assert answer.table is not None
-    dataset = json_stat(answer.table, language)
+    dataset = json_stat(answer.table, language, compact=True)
     extension = dict(dataset.get("extension") or {})
     extension["sdcensus"] = _about(answer, versions, schema, language)
     dataset["extension"] = extension
@@ -219,7 +220,7 @@ def make_entry(
             body = bytes(memoryview(orjson.dumps(members)))
             media_type, filename = "application/json", f"{answer.table.name}.json"
         else:
-            rendered = render(answer, asked.format, asked.language)
+            rendered = render(answer, asked.format, asked.language, outlines_in(service.census))
             body, media_type, filename = rendered.content, rendered.media_type, rendered.filename
         zipped, etag = packed(body, media_type), etag_of(body)
         entry = replace(entry, body=body, zipped=zipped, etag=etag)

@@ -45,6 +45,8 @@ export function makeApp({ state, onQuestion, onView, onChange, onTrouble }) {
     editCondition,
     setConditions,
     changePopulation,
+    changeMeasure,
+    amounts,
   };
 
   const axes = () => app.state.question.by.map(readAxis);
@@ -66,7 +68,9 @@ export function makeApp({ state, onQuestion, onView, onChange, onTrouble }) {
 
   function title() {
     const { view, question } = app.state;
-    const population = app.populations.find((one) => one.id === question.of)?.label ?? question.of;
+    const measured = amounts().flatMap((one) => one.measures).find((one) => one.id === question.measure);
+    const units = app.populations.find((one) => one.id === question.of)?.label ?? question.of;
+    const population = measured?.label ?? units;
     const names = [...view.columns, ...view.layer, ...view.rows].map((one) => softened(axisWords(app, one).label));
     if (names.length === 0) return population;
     const list = new Intl.ListFormat(language, { type: "conjunction" }).format(names);
@@ -252,6 +256,18 @@ export function makeApp({ state, onQuestion, onView, onChange, onTrouble }) {
     });
   }
 
+  /** The amounts of a population of which more than counts is offered. */
+  function amounts(of = app.state.question.of) {
+    return app.populations.find((one) => one.id === of)?.amounts ?? [];
+  }
+
+  /** Counts, or the sum, mean or median of an amount. @param {string} measure empty for counts */
+  function changeMeasure(measure) {
+    onQuestion({ ...app.state.question, measure });
+    const found = amounts().flatMap((one) => one.measures).find((one) => one.id === measure);
+    announce(t("builder.measure.changed", { label: found?.label ?? t("builder.measure.count") }));
+  }
+
   /** Another population: the table follows; what it has not is said, and comes back with the old one. */
   async function changePopulation(of) {
     wanted = of;
@@ -265,7 +281,9 @@ export function makeApp({ state, onQuestion, onView, onChange, onTrouble }) {
     }
     if (wanted !== of) return; // another one was chosen meanwhile
     const most = app.populations.find((one) => one.id === of)?.limits.variables ?? Infinity;
-    const next = moved({ question: app.state.question, view: app.state.view }, of, list, app.left, most);
+    const measures = amounts(of).flatMap((one) => one.measures.map((other) => other.id));
+    const asked = { question: app.state.question, view: app.state.view };
+    const next = moved(asked, of, list, app.left, most, measures);
     app.left = next.left;
     onQuestion(next.asked.question, next.asked.view);
     const names = new Map([...known, ...list.map((one) => /** @type {const} */ ([one.name, one]))]);

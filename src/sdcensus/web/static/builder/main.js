@@ -8,7 +8,7 @@ import * as texts from "../shared/texts.js";
 import { makeApp } from "./app.js";
 import { drawArrangement } from "./arrange.js";
 import { isTrouble, progressIn, showTrouble } from "./output.js";
-import { drawAreas, drawConditions, drawPopulation, drawSize, summary } from "./panel.js";
+import { drawAreas, drawConditions, drawMeasure, drawPopulation, drawSize, summary } from "./panel.js";
 import * as request from "./request.js";
 import { openSaving } from "./saving.js";
 import * as schema from "./schema.js";
@@ -202,6 +202,7 @@ async function drawKnown() {
 
 function drawPanel() {
   drawPopulation(at("population"), app);
+  drawMeasure(at("measure"), app);
   drawAreas(at("areas"), app);
   drawArrangement(at("arrange"), app);
   drawVariables();

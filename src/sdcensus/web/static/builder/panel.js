@@ -30,6 +30,44 @@ export function drawPopulation(root, app) {
 }
 
 /**
+ * Counts, or what is said of an amount; nothing where only counts are offered.
+ * @param {HTMLElement} root
+ * @param {any} app
+ */
+export function drawMeasure(root, app) {
+  const amounts = app.amounts();
+  const asked = app.state.question.measure ?? "";
+  const option = (/** @type {string} */ value, /** @type {string} */ label) =>
+    el("option", { value, props: { selected: value === asked } }, label);
+  const known = amounts.flatMap((/** @type {any} */ one) => one.measures);
+  if (known.length === 0 && !asked) {
+    fill(root);
+    return;
+  }
+  const select = el(
+    "select",
+    {
+      class: "field",
+      id: "measure-choice",
+      "data-focus": "measure",
+      onchange: () => app.changeMeasure(select.value),
+    },
+    option("", t("builder.measure.count")),
+    amounts.map((/** @type {any} */ one) =>
+      el(
+        "optgroup",
+        { label: one.unit ? `${one.label} (${one.unit})` : one.label },
+        one.measures.map((/** @type {any} */ other) => option(other.id, other.label)),
+      ),
+    ),
+    asked && !known.some((/** @type {any} */ one) => one.id === asked) && option(asked, asked),
+  );
+  keepFocus(root, () =>
+    fill(root, el("label", { class: "measure-label", for: "measure-choice" }, t("builder.measure.title")), select),
+  );
+}
+
+/**
  * @param {HTMLElement} root
  * @param {any} app
  */

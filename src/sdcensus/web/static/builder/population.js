@@ -34,9 +34,10 @@ import { readAxis, tidy, writeAxis } from "./state.js";
  * @param {Variable[]} list its variables
  * @param {Left[]} left what waits
  * @param {number} most how many variables a table may have
+ * @param {string[]} [measures] what can be asked of its amounts
  * @returns {Moved}
  */
-export function moved(asked, of, list, left, most) {
+export function moved(asked, of, list, left, most, measures = []) {
   const last = left[left.length - 1];
   // Back without a change in between: the table is the one that it was.
   if (last && last.before.question.of === of && same(last.after, asked.question)) {
@@ -90,7 +91,9 @@ export function moved(asked, of, list, left, most) {
     by = first ? [writeAxis({ variable: first.name, levels: [first.default_level], total: true })] : [];
   }
   const joined = [writeConditions(where), byHand && where.length > 0 ? `(${byHand})` : byHand];
-  const question = tidy({ of, by, where: joined.filter(Boolean).join(" and "), codes, groups });
+  // A sum of what the others have not is a count of them.
+  const measure = measures.includes(asked.question.measure ?? "") ? asked.question.measure : "";
+  const question = tidy({ of, measure, by, where: joined.filter(Boolean).join(" and "), codes, groups });
   const kept = waiting.filter((one) => one.by.length + one.where.length > 0);
   if (gone.length + unmet.length > 0) kept.push({ before: asked, after: question, by: gone, where: unmet });
   return {

@@ -10,7 +10,10 @@ import { language } from "../shared/texts.js";
  * @typedef {{name: string, label?: string, map?: boolean, codes: number | Code[]}} Level
  * @typedef {{name: string, label: string, topic: string, description: string, kind: string,
  *   filter?: boolean, levels: Level[], default_level: string}} Variable
- * @typedef {{id: string, label: string, variables: number,
+ * @typedef {{id: string, measure: string, label: string}} Measure
+ * @typedef {{name: string, label: string, unit: string, measures: Measure[], variables: string[],
+ *   most_variables: number | null}} Amount
+ * @typedef {{id: string, label: string, variables: number, amounts: Amount[],
  *   limits: {variables: number, cells: number}}} Population
  */
 

@@ -4,7 +4,7 @@
 
 /**
  * @typedef {{label: string, codes: string[]}} OwnGroup
- * @typedef {{of: string, by: string[], where?: string, codes?: Record<string, string[]>,
+ * @typedef {{of: string, measure?: string, by: string[], where?: string, codes?: Record<string, string[]>,
  *   groups?: Record<string, OwnGroup[]>}} Question
  * @typedef {{rows: string[], columns: string[], layer: string[], at: Record<string, number>,
  *   show: string, label: string, totals: boolean, tab: string}} View
@@ -61,6 +61,7 @@ export function tidy(question) {
     );
   /** @type {Question} */
   const made = { of: question.of, by: [...question.by] };
+  if (question.measure?.trim()) made.measure = question.measure.trim();
   if (question.where?.trim()) made.where = question.where.trim();
   const codes = kept(question.codes);
   const groups = kept(question.groups);
@@ -118,6 +119,7 @@ export function readAddress(search) {
   if (!given.has("of") && !given.has("by")) return null;
   const question = tidy({
     of: given.get("of") ?? "persons",
+    measure: given.get("measure") ?? "",
     by: given.getAll("by").flatMap(listed),
     where: given.get("where") ?? "",
     codes: parsed(given.get("codes")),
@@ -165,6 +167,7 @@ export function questionParameters(question) {
   const plain = tidy(question);
   /** @type {[string, string][]} */
   const made = [["of", plain.of], ...plain.by.map((one) => /** @type {[string, string]} */ (["by", one]))];
+  if (plain.measure) made.splice(1, 0, ["measure", plain.measure]);
   if (plain.where) made.push(["where", plain.where]);
   if (plain.codes) made.push(["codes", JSON.stringify(plain.codes)]);
   if (plain.groups) made.push(["groups", JSON.stringify(plain.groups)]);

@@ -150,7 +150,7 @@ function downloads(/** @type {any} */ one, /** @type {any} */ dataset) {
   const cells = dataset.size.reduce((/** @type {number} */ a, /** @type {number} */ b) => a * b, 1);
   if (one.result.length > LONGEST_LINK || cells > MOST_CELLS) return null;
   return el("p", { class: "files small" }, el("span", { class: "soft" },
-    `${t("result.download.button")}: `), downloadFormats().map((file) =>
+    `${t("result.download.button")}: `), downloadFormats((dataset.role?.geo ?? []).length > 0).map((file) =>
     el("a", { href: linkTo(one.result, file.format, language),
       download: file.name === "json-stat" ? `${one.name}.json` : true },
       file.label)));
@@ -170,6 +170,7 @@ function refusal(error) {
   for (const reason of error.reasons ?? []) parts.push(el("p", {}, reason.text));
   const remedies = (error.remedies ?? []).map((/** @type {any} */ one) => {
     const asked = new URLSearchParams({ of: one.question.of });
+    if (one.question.measure) asked.set("measure", one.question.measure);
     for (const axis of one.question.by ?? []) asked.append("by", axis);
     if (one.question.where) asked.set("where", one.question.where);
     for (const name of ["codes", "groups"]) {

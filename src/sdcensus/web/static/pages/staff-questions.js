@@ -13,14 +13,16 @@ export function questionLink(question) {
   try {
     const asked = JSON.parse(question);
     const parameters = new URLSearchParams({ of: asked.of });
+    if (asked.measure) parameters.set("measure", asked.measure);
     for (const axis of asked.by ?? []) parameters.append("by", axis);
     if (asked.where) parameters.set("where", asked.where);
     for (const name of ["codes", "groups"]) {
       if (asked[name]) parameters.set(name, JSON.stringify(asked[name]));
     }
     const axes = (asked.by ?? []).map(shortAxis).join(" × ");
+    const what = asked.measure ? `${asked.of}, ${asked.measure}` : asked.of;
     return [
-      el("a", { href: `/?${parameters}` }, axes ? `${asked.of}: ${axes}` : asked.of),
+      el("a", { href: `/?${parameters}` }, axes ? `${what}: ${axes}` : what),
       asked.where ? el("span", { class: "soft condition" }, asked.where) : null,
       ...["codes", "groups"].filter((name) => asked[name]).map((name) =>
         el("span", { class: "soft condition" }, `${name}: ${Object.keys(asked[name]).join(", ")}`)),

@@ -82,7 +82,7 @@ export function optionsOf(model, view, onView) {
   return el(
     "div",
     { class: "r-options" },
-    choice("show", t("result.show.title"), shares, view.show, (show) => onView({ show })),
+    model.shares && choice("show", t("result.show.title"), shares, view.show, (show) => onView({ show })),
     choice("label", t("result.labels.title"), labels, view.label, (label) => onView({ label })),
     anyTotal &&
       el(

@@ -29,7 +29,7 @@ export function cellText(shown, how) {
   if (shown.value === null) return shown.sign || ":";
   const text = how.share
     ? shareText(shown.value, how.language)
-    : formatNumber(shown.value, how.language, how.decimals);
+    : formatNumber(shown.value, how.language, how.decimals, how.decimals);
   return shown.low ? `(${text})` : text;
 }
 

@@ -81,10 +81,10 @@ export function chartOf(model, view, choice) {
   const ordered = isOrdered(category, places);
   const kinds = ["bar"];
   // One on the other they would count twice what lies in two groups.
-  if (series && inSeveral(model, series).size === 0) kinds.push("stacked");
+  if (series && model.adds && inSeveral(model, series).size === 0) kinds.push("stacked");
   if (ordered) kinds.push("line");
-  if (ordered && allSeries.length === 2) kinds.push("pyramid");
-  const measures = measuresOf(category, series);
+  if (ordered && model.adds && allSeries.length === 2) kinds.push("pyramid");
+  const measures = model.shares ? measuresOf(category, series) : ["count"];
   const measure = measures.includes(choice.measure ?? "")
     ? /** @type {any} */ (choice.measure)
     : usualMeasure(view, category, series, measures);

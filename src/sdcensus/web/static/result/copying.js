@@ -111,7 +111,7 @@ function pythonCall(origin, question) {
   const given = [
     ...(question.by ?? []).map((/** @type {string} */ one) => literal(one)),
     `of=${literal(question.of ?? "persons")}`,
-    ...["where", "codes"]
+    ...["measure", "where", "codes"]
       .filter((name) => question[name])
       .map((name) => `${name}=${literal(question[name])}`),
     ...(question.groups ? [`groups=${literal(byLabel(question.groups))}`] : []),

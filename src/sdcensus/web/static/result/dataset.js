@@ -34,6 +34,8 @@
  * @property {string} title
  * @property {string} unit
  * @property {number} decimals
+ * @property {boolean} shares whether percentages of its numbers mean anything
+ * @property {boolean} adds whether its numbers can be put on top of each other
  * @property {string[]} notes
  * @property {string} source
  * @property {string} updated
@@ -44,7 +46,12 @@
  * @property {number} mostParts the largest number of parts of a cell
  * @property {any} more what the server says besides (extension.sdcensus)
  * @property {(offset: number) => Cell} cell
+ * @property {(offset: number) => number | null} value the number of a cell alone
+ * @property {(offset: number) => string} sign the sign of a cell alone
  */
+
+/** Categories of most dimensions; those of grids are more. */
+const FEW = 5000;
 
 /** The sign beside a number that is of low reliability. */
 export const LOW = "( )";
@@ -82,10 +89,16 @@ export function readDataset(dataset, official = () => null) {
   const parts = Array.isArray(more.parts) ? more.parts : null;
   const weak = new Set(more.weak ?? []);
   const least = more.none_below ?? 1;
+  const value = (/** @type {number} */ offset) => values[offset] ?? null;
+  const sign = (/** @type {number} */ offset) =>
+    typeof status === "string" ? status : (status?.[offset] ?? "");
+  const asked = String(more.question?.measure ?? "");
   return {
     title: dataset.label ?? "",
     unit: unit.label,
     decimals: unit.decimals,
+    shares: asked === "",
+    adds: asked === "" || asked.startsWith("sum("),
     notes: [dataset.note ?? []].flat(),
     source: dataset.source ?? "",
     updated: dataset.updated ?? "",
@@ -95,9 +108,11 @@ export function readDataset(dataset, official = () => null) {
     size,
     mostParts: parts ? parts.reduce((most, one) => Math.max(most, one), 1) : 1,
     more,
+    value,
+    sign,
     cell: (offset) => ({
-      value: values[offset] ?? null,
-      sign: typeof status === "string" ? status : (status?.[offset] ?? ""),
+      value: value(offset),
+      sign: sign(offset),
       parts: parts ? parts[offset] : 1,
       weak: weak.has(offset),
       few: Number(values[offset] ?? 0) < least,
@@ -176,8 +191,8 @@ export function nameOf(dimension, place, how) {
 function dimension(id, found, stride, geo, more, official) {
   const category = found.category ?? {};
   const ids = idsOf(category);
-  const places = new Map(ids.map((one, place) => [one, place]));
-  const labels = ids.map((one) => category.label?.[one] ?? one);
+  const places = placesOf(ids, category);
+  const labels = labelsOf(ids, category.label ?? {}, places);
   const extension = found.extension ?? {};
   const total = places.get(extension.total) ?? -1;
   const parent = ids.map(() => -1);
@@ -187,7 +202,7 @@ function dimension(id, found, stride, geo, more, official) {
       if (place !== undefined) parent[place] = places.get(above) ?? -1;
     }
   }
-  const codes = ids.map((one) => extension.code?.[one] ?? one);
+  const codes = extension.code ? ids.map((one) => extension.code[one] ?? one) : [...ids];
   const own = new Set();
   (more.own_groups?.[id] ?? []).forEach((/** @type {any} */ group, /** @type {number} */ at) => {
     const place = places.get(`${OWN}${at + 1}`);
@@ -199,7 +214,7 @@ function dimension(id, found, stride, geo, more, official) {
       codes[place] = only.slice(only.indexOf(":") + 1);
     } else own.add(place);
   });
-  const level = ids.map((one) => extension.level?.[one] ?? "");
+  const level = ids.map((one) => (extension.level ? (extension.level[one] ?? "") : ""));
   const withheld = new Set();
   for (const part of more.withheld ?? []) {
     if (part.variable !== id) continue;
@@ -209,14 +224,53 @@ function dimension(id, found, stride, geo, more, official) {
       if (same && gone.has(codes[place]) && !own.has(place)) withheld.add(place);
     });
   }
-  const depth = ids.map((_, place) => depthOf(place, parent, total));
-  const order = orderOf(parent, total);
+  // A grid has a hundred thousand categories, and nothing but the total above them.
+  const flat = category.child === undefined;
+  const depth = flat ? ids.map(() => 0) : ids.map((_, place) => depthOf(place, parent, total));
+  const order = flat ? flatOrder(ids.length, total) : orderOf(parent, total);
   const label = found.label || id;
   const chosen = [more.question?.codes, more.question?.groups].some((one) => one && id in one);
   return {
     id, label, ids, codes, labels, parent, depth, level, total, order, geo, chosen, own, withheld,
     stride,
   };
+}
+
+/**
+ * The place of a category. To note those of a hundred thousand squares takes longer than to look for
+ * the few that somebody asks for.
+ * @param {string[]} ids
+ * @param {any} category
+ * @returns {{get: (id: string) => number | undefined}}
+ */
+function placesOf(ids, category) {
+  if (category.child === undefined && ids.length > FEW) {
+    return {
+      get: (id) => {
+        const place = ids.indexOf(id);
+        return place < 0 ? undefined : place;
+      },
+    };
+  }
+  const places = new Map();
+  ids.forEach((one, place) => places.set(one, place));
+  return places;
+}
+
+/**
+ * @param {string[]} ids
+ * @param {Record<string, string>} known labels; a category without one is called as its code is
+ * @param {{get: (id: string) => number | undefined}} places
+ */
+function labelsOf(ids, known, places) {
+  const named = Object.keys(known);
+  if (ids.length <= FEW || named.length > 20) return ids.map((one) => known[one] ?? one);
+  const labels = [...ids];
+  for (const one of named) {
+    const place = places.get(one);
+    if (place !== undefined) labels[place] = known[one];
+  }
+  return labels;
 }
 
 /** @param {any} category @returns {string[]} */
@@ -236,6 +290,14 @@ function depthOf(place, parent, total) {
     if (depth > parent.length) return 0;
   }
   return depth;
+}
+
+/** The total, then all others as they are. @param {number} size @param {number} total */
+function flatOrder(size, total) {
+  const order = Array.from({ length: size }, (_, place) => place);
+  if (total > 0) order.splice(total, 1);
+  if (total > 0) order.unshift(total);
+  return order;
 }
 
 /** @param {number[]} parent @param {number} total */

@@ -17,12 +17,13 @@ import { waits } from "./refusal.js";
 
 /**
  * The formats that the server has, from the block of JSON that it wrote into the page.
+ * @param {boolean} [areas] whether the table has areas: some formats are for maps
  * @returns {Download[]}
  */
-export function downloadFormats() {
-  /** @type {{name: string, label: string, about: string, endings: string[]}[]} */
+export function downloadFormats(areas = true) {
+  /** @type {{name: string, label: string, about: string, endings: string[], areas: boolean}[]} */
   const formats = JSON.parse(document.getElementById("formats")?.textContent || "[]");
-  return formats.map(({ name, label, about, endings }) =>
+  return formats.filter((one) => areas || !one.areas).map(({ name, label, about, endings }) =>
     endings.length > 1
       ? { name, label, about, format: `${name}-zip`, ending: ".zip" }
       : { name, label, about, format: name, ending: endings[0] },
@@ -30,7 +31,7 @@ export function downloadFormats() {
 }
 
 /**
- * @param {{apiLink: string, language: string, cells: number}} of
+ * @param {{apiLink: string, language: string, cells: number, areas: boolean}} of
  * @returns {HTMLElement}
  */
 export function downloadsOf(of) {
@@ -40,7 +41,7 @@ export function downloadsOf(of) {
       "div",
       {},
       el("p", { class: "r-lead" }, t("result.download.lead", { cells: of.cells })),
-      el("ul", { class: "r-formats" }, downloadFormats().map((one) => line(one, of, state))),
+      el("ul", { class: "r-formats" }, downloadFormats(of.areas).map((one) => line(one, of, state))),
       state,
     );
   });

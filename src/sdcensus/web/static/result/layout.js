@@ -89,7 +89,7 @@ export function completeView(model, view) {
  */
 export function sharesPossible(model, view, kind) {
   const across = kind === "row" ? view.columns : view.rows;
-  return across.length > 0 && across.every((id) => find(model, id).total >= 0);
+  return model.shares && across.length > 0 && across.every((id) => find(model, id).total >= 0);
 }
 
 /**

@@ -10,8 +10,9 @@ import { NOT_BROKEN_DOWN } from "./dataset.js";
  * @param {string[]} palette
  * @param {(area: import("./map-data.js").Area) => string} text
  * @param {(place: number) => void} point
+ * @param {string} [label] what the list is called
  */
-export function areaList(areas, palette, text, point) {
+export function areaList(areas, palette, text, point, label = t("result.map.list")) {
   const size = (/** @type {import("./map-data.js").Area} */ one) => one.shown.value ?? -1;
   const sorted = [...areas].sort((a, b) => size(b) - size(a) || a.name.localeCompare(b.name));
   const lines = sorted.map((one, at) => {
@@ -61,7 +62,7 @@ export function areaList(areas, palette, text, point) {
       class: "r-areas",
       role: "listbox",
       tabindex: 0,
-      "aria-label": t("result.map.list"),
+      "aria-label": label,
       dataset: { focus: "map-list" },
       onfocus: () => chosen < 0 && choose(0),
       onpointerleave: () => point(chosen >= 0 ? sorted[chosen].place : -1),

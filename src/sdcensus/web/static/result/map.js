@@ -3,14 +3,13 @@
 
 import { ApiError, getJson } from "../shared/api.js";
 import { el, fill, svg } from "../shared/dom.js";
-import { percentText } from "../shared/numbers.js";
-import { plural, t } from "../shared/texts.js";
-import { choice } from "./bar.js";
-import { cellText } from "./cells.js";
-import { fixedChoices, focusAgain, levelChoice, whenThemeChanges } from "./chart.js";
-import { NOT_BROKEN_DOWN } from "./dataset.js";
+import { t } from "../shared/texts.js";
+import { focusAgain, whenThemeChanges } from "./chart.js";
+import { gridView } from "./grid-map.js";
 import { areaList } from "./map-list.js";
-import { mapOf } from "./map-data.js";
+import { mapBase, mapOf } from "./map-data.js";
+import { controls, describe, figureText, legend, messages } from "./map-parts.js";
+import { isGrid } from "./squares.js";
 import { draw, theme } from "./vega.js";
 
 /**
@@ -32,33 +31,37 @@ export function mapView(shown, chosen) {
   let asked = chosen.area !== undefined;
   const show = () => {
     const focused = /** @type {any} */ (document.activeElement)?.dataset?.focus;
-    const data = mapOf(shown.model, shown.view, chosen);
-    if (data === null) {
+    const base = mapBase(shown.model, shown.view, chosen);
+    if (base === null) {
       fill(box, el("p", { class: "r-empty" }, t("result.map.nothing")));
       return;
     }
-    const share = data.measure === "share";
-    const { decimals, legend: meanings } = shown.model;
-    const style = { language: shown.language, decimals, share, legend: meanings };
-    const text = (/** @type {any} */ one) => {
-      const figure = cellText(one.shown, style);
-      return style.share && one.shown.value !== null ? percentText(figure) : figure;
-    };
-    const colours = theme();
-    const palette = colours.classes(data.classes.length);
-    const place = el(
-      "div",
-      { class: "r-drawing", role: "img", "aria-label": describe(shown.model, data) },
-      el("p", { class: "r-empty" }, t("result.map.loading")),
-    );
-    /** @type {{view: any}} */
-    const drawn = { view: null };
-    const point = (/** @type {number} */ at) => drawn.view?.signal("pointed", at).runAsync();
     const change = (/** @type {any} */ part) => {
       asked = asked || part.area !== undefined;
       Object.assign(chosen, part);
       show();
     };
+    const share = base.measure === "share";
+    const { decimals, legend: meanings } = shown.model;
+    const style = { language: shown.language, decimals, share, legend: meanings };
+    // The code of a square tells where it lies: nothing is fetched, and there may be many.
+    if (isGrid(base)) {
+      gridView(box, shown, base, { chosen, change, style, focused });
+      return;
+    }
+    const data = mapOf(shown.model, base, chosen);
+    const figure = figureText(style);
+    const text = (/** @type {any} */ one) => figure(one.shown);
+    const colours = theme();
+    const palette = colours.classes(data.classes.length);
+    const place = el(
+      "div",
+      { class: "r-drawing", role: "img", "aria-label": describe(shown.model, data, data.areas.length) },
+      el("p", { class: "r-empty" }, t("result.map.loading")),
+    );
+    /** @type {{view: any}} */
+    const drawn = { view: null };
+    const point = (/** @type {number} */ at) => drawn.view?.signal("pointed", at).runAsync();
     // Of several geographies the first that has a map, unless somebody asks for another.
     const other = () => {
       const next = areas[areas.indexOf(data.dimension.id) + 1];
@@ -241,89 +244,4 @@ function onPlane(collection) {
   }));
   const wide = (box.east - box.west) * squeeze;
   return { features: flat, aspect: wide > 0 ? (box.north - box.south) / wide : 1 };
-}
-
-/**
- * @param {{model: Model, view: View}} shown
- * @param {MapData} data
- * @param {any} chosen
- * @param {(part: any) => void} change
- */
-function controls({ model, view }, data, chosen, change) {
-  const areas = model.dimensions.filter((one) => one.geo).map((one) => {
-    return { value: one.id, label: one.label };
-  });
-  const measures = [
-    { value: "share", label: t("result.map.share") },
-    { value: "count", label: t("result.map.count") },
-  ];
-  const methods = ["quantile", "equal"].map((value) => ({ value, label: t(`result.map.${value}`) }));
-  const counts = [3, 4, 5, 6].map((n) => {
-    return { value: String(n), label: plural("result.map.classes", n) };
-  });
-  return el(
-    "div",
-    { class: "r-controls" },
-    areas.length > 1 &&
-      choice("map-area", t("result.map.areas"), areas, data.dimension.id, (area) =>
-        change({ area, level: undefined, fixed: undefined }),
-      ),
-    fixedChoices(model, view, data.fixed, "map", (fixed) => change({ fixed })),
-    data.shares &&
-      choice("map-measure", t("result.map.measure"), measures, data.measure, (measure) =>
-        change({ measure }),
-      ),
-    levelChoice(data.dimension, data.level, "map", (level) => change({ level })),
-    choice("map-method", t("result.map.method"), methods, data.method, (method) =>
-      change({ method }),
-    ),
-    choice("map-classes", t("result.map.number"), counts, String(chosen.classes ?? 5), (classes) =>
-      change({ classes: Number(classes) })),
-  );
-}
-
-/** @param {MapData} data */
-function messages(data) {
-  const gone = data.areas.filter((one) => one.shown.value === null).length;
-  const texts = [
-    data.measure === "share" && t("result.show.computed"),
-    data.measure === "count" && t("result.map.counts_mislead"),
-    gone > 0 && plural("result.map.withheld", gone),
-    data.several > 0 && plural("result.map.in_two", data.several),
-  ].filter(Boolean);
-  return texts.length > 0 && el("p", { class: "r-message" }, texts.join(" "));
-}
-
-/** @param {MapData} data @param {string[]} palette @param {any} how */
-function legend(data, palette, how) {
-  const number = (/** @type {number} */ value) =>
-    cellText({ value, sign: "", parts: 1, low: false, undefined: false }, how);
-  const lines = data.classes.map((one, at) => {
-    const [from, to] = [number(one.from), number(one.to)];
-    const range = from === to ? from : `${from} – ${to}`;
-    const numbers = how.share ? percentText(range) : range;
-    const words = one.count > 0 ? numbers : `${numbers} (${t("result.map.no_area")})`;
-    const style = { "background-color": palette[at] };
-    return el("li", {}, el("i", { class: "r-swatch", style }), words);
-  });
-  const gone = data.areas.filter((one) => one.shown.value === null);
-  const small = gone.filter((one) => one.shown.sign === NOT_BROKEN_DOWN);
-  const words = [
-    small.length > 0 && `${NOT_BROKEN_DOWN} = ${how.legend.get(NOT_BROKEN_DOWN)}`,
-    small.length < gone.length && t("result.map.gone"),
-  ].filter(Boolean);
-  for (const one of words) {
-    lines.push(el("li", {}, el("i", { class: "r-swatch r-hatched" }), one));
-  }
-  return el("ul", { class: "r-classes", "aria-label": t("result.map.legend") }, lines);
-}
-
-/** @param {Model} model @param {MapData} data */
-function describe(model, data) {
-  const { id } = data.dimension;
-  const about = model.dimensions
-    .filter((one) => one.id !== id && one.id in data.fixed)
-    .map((one) => t("result.chart.fixed", { dimension: one.label, category: one.labels[data.fixed[one.id]] }));
-  const title = [model.title, ...about].join(". ");
-  return t("result.map.description", { title, n: data.areas.length });
 }

@@ -90,7 +90,12 @@ export function showResult(root, options) {
       copyButton({ key: "copy-link", label: t("result.copy.link") }, () =>
         absolute(state.options.pageLink),
       ),
-      downloadsOf({ apiLink: options.apiLink, language: options.language, cells: model.size }),
+      downloadsOf({
+        apiLink: options.apiLink,
+        language: options.language,
+        cells: model.size,
+        areas: model.dimensions.some((one) => one.geo),
+      }),
     );
   }
   fill(nodes.tabs, tabsOf(model, view, options.onView));

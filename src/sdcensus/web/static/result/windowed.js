@@ -23,6 +23,7 @@ const PADDING = 26;
 const AROUND = 12; // rows and columns beyond those in sight
 const FEW_ROWS = 20; // that most screens have room for
 const FEW_COLUMNS = 12;
+const MOST_JUMPS = 5000; // places of a list to go to
 
 /**
  * @param {{model: Model, layout: Layout, view: View, language: string, id: string}} shown
@@ -205,7 +206,8 @@ function fillWhere(where, { rows, columns }) {
  * @param {(line: number) => void} go
  */
 function jump({ view }, side, id, where, go) {
-  if (side.dimensions.length === 0) return null;
+  // A list of a hundred thousand squares helps nobody, and takes seconds to make.
+  if (side.dimensions.length === 0 || side.places[0].length > MOST_JUMPS) return null;
   const [dimension] = side.dimensions;
   const choice = el(
     "select",
