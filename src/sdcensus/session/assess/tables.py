@@ -11,6 +11,7 @@ from sdcensus.documents.policy.document import read_policy
 from sdcensus.errors import SdcensusError, SpecError
 from sdcensus.formats.read.tables import read_published
 from sdcensus.methods.method import Method
+from sdcensus.model.cube.contributions import ContributionNeeds
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.policy.policy import UserRole, menu_of
@@ -233,7 +234,11 @@ def assessed(
         protected = protect_table(
             census, spec, method, smallest_group=around.smallest_group, progress=progress
         )
-    return assess_table(protected.audit.cube, protected, options, progress=progress)
+    cube = protected.audit.cube
+    if spec.amount is not None:
+        # Attackers look at more of the contributions than the method has to.
+        cube = census.tabulate(spec, contributions=ContributionNeeds())
+    return assess_table(cube, protected, options, progress=progress)
 
 
 def others_beside(
