@@ -117,9 +117,9 @@ def test_sums_of_few_contributors_are_not_shown(hamlet: Hamlet) -> None:
     report = publish(plan, secret=hamlet.secret)
     income = shown(plan.parent / "few" / "income.csv")
     census = hamlet.census()
-    cube = census.tabulate(
-        "ed@parish+ed", "sex", "age@ten_year", measure="sum(income)"
-    ).held_for("a test")
+    cube = census.tabulate("ed@parish+ed", "sex", "age@ten_year", measure="sum(income)").held_for(
+        "a test"
+    )
     known = cube.values.contributions
     assert known is not None
     numbers = known.contributors.reshape(-1).tolist()
