@@ -106,6 +106,13 @@ def test_measures_of_counts_are_named_with_the_reason() -> None:
     assert any("over all keys" in reason for reason in top.left_out)
 
 
+def test_chances_of_a_large_table_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sdcensus.session.assess.sums.CHANCES_UP_TO", 10)
+    assessment = assessed()
+    assert assessment.figures.second.expected is None
+    assert any("more than 10 cells" in reason for reason in assessment.left_out)
+
+
 def test_other_methods_stand_beside_it() -> None:
     study = assessed(compare=True).compared
     assert study is not None

@@ -246,8 +246,7 @@ def compare(
             progress=stages,
         )
         written = write_study(study, out, progress=stages)
-    took = time.perf_counter() - began
-    _say(output, study, took)
+    _say(output, study, time.perf_counter() - began)
     say_written(output, written, language)
     unused = unused_axes(listed(by), max(len(spec.axes) for spec in specs))
     if unused:

@@ -300,7 +300,7 @@ _METHODS = (
     Column("outsider_after", brief=False),
     Column("coalition_after", brief=False),
     Column("differences"),
-    Column("mean"),
+    Column("loss"),
 )
 _LOSSES = (
     Column("method", Form.TEXT),
@@ -327,7 +327,7 @@ def methods_block(study: SumStudy, table: SumStudyTable, language: str | None) -
                 outsider.whole.share(outsider.whole.after),
                 coalition.whole.share(coalition.whole.after),
                 single.after / single.pairs if single.pairs else None,
-                figures.whole.mean,
+                figures.loss,
             )
         )
     return Block("methods", _METHODS, tuple(rows), study.within)

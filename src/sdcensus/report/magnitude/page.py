@@ -186,11 +186,11 @@ def _map(study: SumStudy, own: SumStudyTable) -> Html:
     points = [
         {
             "method": method_text(result, language),
-            "across": 100 * result.figures.whole.mean,
+            "across": 100 * result.figures.loss,
             "up": 100 * result.height,
         }
         for result in own.results
-        if result.height is not None and result.figures.whole.mean is not None
+        if result.height is not None and result.figures.loss is not None
     ]
     if not points:
         return Html("")

@@ -82,6 +82,13 @@ class SumFigures(Confidential):
         return self.risk.of(Attacker.SECOND).whole
 
     @property
+    def loss(self) -> float | None:
+        """The mean relative change over all cells; a sum that is withheld counts as wholly off."""
+        whole = self.whole
+        cells = whole.cells + whole.withheld
+        return ((whole.mean or 0.0) * whole.cells + whole.withheld) / cells if cells else None
+
+    @property
     def whole(self) -> RelativeChanges:
         """Relative changes over all cells."""
         return self.changes[-1][1]

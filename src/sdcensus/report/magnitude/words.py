@@ -84,9 +84,9 @@ def study_lead(study: SumStudy) -> str:
 def study_sentences(study: SumStudy, table: SumStudyTable) -> tuple[str, ...]:
     """The two ends of the choice on one table."""
     judged = [
-        (result.height, result.figures.whole.mean, method_text(result, study.language))
+        (result.height, result.figures.loss, method_text(result, study.language))
         for result in table.results
-        if result.height is not None and result.figures.whole.mean is not None
+        if result.height is not None and result.figures.loss is not None
     ]
     if not judged:
         return ()

@@ -214,7 +214,7 @@ def look_budget_of_tables(
     """The look budgets of a list of tables, such as those of a plan: one for each kind of unit.
 
     A weighted count has the noise of the count of its records: it is a look at that count, and both
-    together are one.
+    together are one. A sum of amounts is no look at any count.
 
     Args:
         specs: The tables, each with its totals and levels.
@@ -222,8 +222,9 @@ def look_budget_of_tables(
         scope: How the budget calls the list; else its number of tables.
     """
     budgets = []
+    counts = [spec for spec in specs if spec.amount is None]
     for of in Entity:
-        tables = TableSpec.of_records(specs, of)
+        tables = TableSpec.of_records(counts, of)
         if not tables:
             continue
         worst: dict[tuple[str, int], Looks] = {}

@@ -45,6 +45,9 @@ from sdcensus.utility.sums import changes_by_part, changes_in
 
 Mask = npt.NDArray[np.bool_]
 
+#: Chances over all keys take a millisecond for a cell where several contributions count.
+CHANCES_UP_TO = 20_000
+
 
 def assess_sums(
     cube: Cube,
@@ -129,7 +132,9 @@ def sum_figures(
     chances = _chances(cube, method)
     risk = largest_risk(cube, table, chances=chances, within=within, members=members)
     if risk.of(Attacker.SECOND).whole.expected is None:
-        said.append(sentence("sums.left_out.chances"))
+        large = cube.spec.cells > CHANCES_UP_TO
+        reason = sentence("sums.left_out.chances_large", n=CHANCES_UP_TO)
+        said.append(reason if large else sentence("sums.left_out.chances"))
     known, _ = contributions_of(cube)
     lines = gaps(table)
     ranks = None
@@ -153,7 +158,7 @@ def sum_figures(
 
 def _chances(cube: Cube, method: Method | None) -> Chances | None:
     """The chances of a method without steps after it: those move what was drawn."""
-    if method is None or method.steps:
+    if method is None or method.steps or cube.spec.cells > CHANCES_UP_TO:
         return None
     return lambda lower, upper: method.chances_between(cube, lower, upper)
 

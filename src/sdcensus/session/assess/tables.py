@@ -11,6 +11,7 @@ from sdcensus.documents.policy.document import read_policy
 from sdcensus.errors import SdcensusError, SpecError
 from sdcensus.formats.read.tables import read_published
 from sdcensus.methods.method import Method
+from sdcensus.model.cube.contributions import ContributionNeeds
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.sparse_cube import AnyCube
 from sdcensus.model.policy.policy import UserRole, menu_of
@@ -20,6 +21,7 @@ from sdcensus.model.published.table import Table
 from sdcensus.model.schema.variable import Hierarchy, Variable
 from sdcensus.model.sentences import sentence
 from sdcensus.model.spec.axis import Axis, make_axis
+from sdcensus.model.spec.measures import MeasureOf
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.report.magnitude.results import AnyAssessment
 from sdcensus.risk.groups.broken_down import BrokenDown, GroupNoise
@@ -232,7 +234,11 @@ def assessed(
         protected = protect_table(
             census, spec, method, smallest_group=around.smallest_group, progress=progress
         )
-    return assess_table(protected.audit.cube, protected, options, progress=progress)
+    cube = protected.audit.cube
+    if spec.amount is not None:
+        # Attackers look at more of the contributions than the method has to.
+        cube = census.tabulate(spec, contributions=ContributionNeeds())
+    return assess_table(cube, protected, options, progress=progress)
 
 
 def others_beside(
@@ -310,7 +316,9 @@ def in_this_census(census: Census, spec: TableSpec) -> TableSpec:
                 " Give the store that the table was made from."
             )
     by = [axis.variable.name for axis in spec.axes]
-    known = census.spec(*by, of=spec.of, measure=spec.measure, name=spec.name)
+    amount = "" if spec.amount is None else spec.amount.name
+    measure = str(MeasureOf(spec.measure, amount))
+    known = census.spec(*by, of=spec.of, measure=measure, name=spec.name)
     axes = tuple(_own_axis(axis, own[axis.variable.name]) for axis in spec.axes)
     planned = replace(known, axes=axes, universe=spec.universe)
     if planned.hash() != spec.hash():

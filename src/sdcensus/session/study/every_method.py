@@ -28,6 +28,8 @@ SETTINGS = {
     "small-count-rounding": "base=3",
     "per-unit-deviations": "",
 }
+#: Methods that protect counts and sums, and what is said about them on sums.
+ON_SUMS = {"suppression": "percent_rule=10 minimum=3"}
 #: Methods that change records, published without anything after them.
 BEFORE = ("targeted-swap", "safe")
 
@@ -46,7 +48,7 @@ def method_texts(specs: Sequence[TableSpec]) -> tuple[str, ...]:
     ]
     texts = [f"{name} {SETTINGS.get(name, '')}".strip() for name in methods]
     if of_sums:  # what changes of records do to amounts is not compared
-        return tuple(texts)
+        return (*texts, *(f"{name} {said}" for name, said in ON_SUMS.items()))
     known = Registered(Part.PRE_TABULAR)
     texts += [f"{name} {_settings(name, specs)}".strip() for name in BEFORE if name in known]
     return tuple(texts)
