@@ -105,6 +105,10 @@ def sections(folder: Path, *, small: bool) -> dict[str, Section]:
             f"Figures of an amount by area, {millions}",
             lambda: figures.measure(sizes[-1]),
         ),
+        "sums": (
+            f"Sums with their largest contributions, {millions}: 420 areas × 2 × 101 × 6 × 5",
+            lambda: magnitude.measure_sums(folder, sizes[-1]),
+        ),
         "pram": (
             f"PRAM of three variables, {millions}",
             lambda: pram.measure(folder, sizes[-1]),

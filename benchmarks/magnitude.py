@@ -1,14 +1,18 @@
-"""Sums of amounts: protecting the cells of a table of sums."""
+"""Sums of amounts: tabulating them with their largest contributions, and protecting them."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from benchmarks.measure import Line, seconds
+from benchmarks.people import EVERY_MARGIN, FINEST
 
 _SECRET = bytes(range(32))
 #: What the R package cellKey takes for a table of sums, in seconds of processor time.
@@ -110,3 +114,72 @@ def measure_protect(cells: int = 1_000_000) -> list[Line]:
             Line(f"{name}: {cells:,} cells", f"{took:.2f} s", "under 3 s", took < 3),
         )
     return lines
+
+
+def measure_sums(folder: Path, persons: int) -> list[Line]:
+    """Sums with their five largest contributions, beside counts of the same tables."""
+    from sdcensus.engine.memory import MemoryEngine
+    from sdcensus.engine.requests import Tabulate
+    from sdcensus.model.cube.contributions import ContributionNeeds
+    from sdcensus.model.spec.table_spec import TableSpec
+
+    records = with_income(folder, persons)
+    engine, schema = MemoryEngine(records), records.schema
+    bare = ContributionNeeds(largest=5, keys=False, waivers=False, spread=False, absolute=False)
+    lines = []
+    for what, by, most in (("finest cells", FINEST, 6), ("every margin", EVERY_MARGIN, 12)):
+        counted = TableSpec.build(schema, by)
+        summed = TableSpec.build(schema, by, measure="sum(income)")
+        requests = [
+            Tabulate(spec=counted),
+            Tabulate(spec=summed, contributions=bare),
+            Tabulate(spec=summed, contributions=ContributionNeeds(largest=5)),
+        ]
+        took, used = zip(*map(partial(_both_times, engine), requests), strict=True)
+        lines.append(Line(f"Counts, {what}", f"{took[0]:.2f} s, processor {used[0]:.2f} s"))
+        for at, kept in ((1, "the five largest"), (2, "the five largest, keys and extremes")):
+            promised = at == 1
+            lines.append(
+                Line(
+                    f"Sums with {kept}, {what}",
+                    f"{took[at]:.2f} s, processor {used[at]:.2f} s: {took[at] / took[0]:.1f} and"
+                    f" {used[at] / used[0]:.1f} times the count",
+                    f"at most {most} times" if promised else "",
+                    used[at] <= most * used[0] if promised else None,
+                )
+            )
+    return lines
+
+
+def _both_times(engine: Any, request: Any) -> tuple[float, float]:
+    """The shortest time and the least processor time of warm repeats."""
+    engine.tabulate(request)
+    times = []
+    for _ in range(3):
+        start, used = time.perf_counter(), time.process_time()
+        engine.tabulate(request)
+        times.append((time.perf_counter() - start, time.process_time() - used))
+    return min(took for took, _ in times), min(used for _, used in times)
+
+
+def with_income(folder: Path, persons: int) -> Any:
+    """The people of the benchmarks with an income each: their store, and one more column."""
+    from sdcensus.model.schema.variable import Entity, Variable
+    from sdcensus.store.census_store import CensusStore, Column
+
+    store = CensusStore.open(folder / f"people-{persons}.store")
+    draw = np.random.default_rng(20260303)
+    amounts = np.exp(draw.normal(12, 1.2, store.rows(Entity.PERSON))).astype(np.int64)
+    income = Variable(name="income", entity=Entity.PERSON, continuous=True, decimals=2)
+
+    class WithIncome(CensusStore):
+        """A store that has one more column."""
+
+        __slots__ = ()
+
+        def values(self, entity: Entity, variable: Variable) -> Column:
+            """The amounts of the one variable that has some."""
+            return Column(amounts, (), 0)
+
+    schema = replace(store.schema, variables=(*store.schema.variables, income))
+    return WithIncome(store.path, store.manifest, schema)

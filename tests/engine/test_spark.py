@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, given, settings, strategies as st
 
 import sdcensus as sc
 from sdcensus.engine.duckdb import DuckdbEngine
@@ -100,9 +100,9 @@ def _same(*cubes: AnyCube) -> bool:
 
 
 # Shrinking would start hundreds of queries: the tests of the other engines find the smallest case.
-@given(censuses_with_tables())
+@given(st.booleans().flatmap(lambda sums: censuses_with_tables(sums_only=sums)))
 @settings(
-    max_examples=4,
+    max_examples=6,
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

@@ -8,7 +8,7 @@ or areas interleave, each thread fills a grid of its own and the grids are added
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -117,7 +117,8 @@ class MemoryEngine:
         packed = not sparse and packs(self.origin.key_space, self._store.rows(spec.of))
         amounts = Amounts.build(self._store, request, needs, packed=packed)
         if amounts is not None:
-            self._check_contributions(spec.of, amounts)
+            weighted = "" if amounts.weight is None else WEIGHT
+            self._check_sum(spec.of, f"{amounts.total} {weighted}", amounts.size)
         if amounts is None or amounts.owner is None or amounts.needs is None:
             sums = FurtherSums.build(self._store, request, needs, amounts)
             return self._counted(spec, sources, sums, sparse=sparse)
@@ -168,33 +169,16 @@ class MemoryEngine:
             sources[f"{SUM_OF}{variable.name}"] = values.without_blanks(NO_VALUE)
         for name, column in sources.items():
             if column is not None and (name == WEIGHT or name.startswith(SUM_OF)):
-                self._check_sum(of, name, column)
+                self._check_sum(of, name, column.__getitem__)
         return sources
 
-    def _check_sum(self, of: Entity, name: str, column: Column) -> None:
+    def _check_sum(self, of: Entity, name: str, amounts: Callable[[slice], Integers]) -> None:
         """Refuse amounts whose sum might leave 64 bits; each column is looked at once."""
         if (of, name) in self._summable:
             return
         rows, step = self._store.rows(of), 16 * BLOCK_ROWS
-        pieces = (column[start : min(start + step, rows)] for start in range(0, rows, step))
-        if sum(float(np.abs(piece).sum(dtype=np.float64)) for piece in pieces) >= 2.0**62:
-            raise EngineError(SUM_TOO_LARGE)
-        self._summable.add((of, name))
-
-    def _check_contributions(self, of: Entity, amounts: Amounts) -> None:
-        """Refuse contributions whose sum might leave 64 bits; looked at once."""
-        name = f"{amounts.total} {'' if amounts.weight is None else WEIGHT}"
-        if (of, name) in self._summable:
-            return
-        rows, step = self._store.rows(of), 16 * BLOCK_ROWS
-        size = 0.0
-        for start in range(0, rows, step):
-            piece = slice(start, min(start + step, rows))
-            own = np.abs(amounts.amount[piece].astype(np.float64))
-            if amounts.weight is not None:
-                own *= amounts.weight[piece] / amounts.weight_unit
-            size += float(own.sum())
-        if size >= 2.0**62:
+        pieces = (slice(start, min(start + step, rows)) for start in range(0, rows, step))
+        if sum(float(np.abs(amounts(piece)).sum(dtype=np.float64)) for piece in pieces) >= 2.0**62:
             raise EngineError(SUM_TOO_LARGE)
         self._summable.add((of, name))
 

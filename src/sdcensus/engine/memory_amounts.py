@@ -132,6 +132,11 @@ class Amounts:
         scale(amount, self.weight[rows], self.weight_unit, scaled)
         return scaled
 
+    def size(self, rows: slice) -> npt.NDArray[np.float64]:
+        """About what each record contributes: whether sums fit is asked before they are made."""
+        amount = self.amount[rows].astype(np.float64)
+        return amount if self.weight is None else amount * (self.weight[rows] / self.weight_unit)
+
     def entry(self, name: str, field: str, rows: slice, contribution: Int64) -> Int64:
         """One number of what records enter into a list."""
         if field == AMOUNT:

@@ -442,8 +442,9 @@ def table_requests(
 
 @st.composite
 def censuses_with_tables(
-    draw: st.DrawFn, *, most_units: int = 12, sums_only: bool = False
+    draw: st.DrawFn, *, most_units: int = 12, sums_only: bool = False, counts_only: bool = False
 ) -> tuple[SmallCensus, TableRequest]:
-    """A census and a table of it, which is one of sums if ``sums_only``."""
+    """A census and a table of it: one of sums if ``sums_only``, of counts if ``counts_only``."""
     census = draw(small_censuses(most_units=most_units, with_amount=sums_only))
-    return census, draw(table_requests(census, sums_only=sums_only))
+    table = draw(table_requests(census, sums_only=sums_only, counts_only=counts_only))
+    return census, table

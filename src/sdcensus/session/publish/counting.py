@@ -64,7 +64,7 @@ def groups_within(fine: Axis, coarse: Axis) -> Int64 | None:
 
 def _groups(finest: TableSpec, spec: TableSpec) -> list[Int64 | None]:
     """For each axis of the finer cells, where its groups lie on the table's, if it has it."""
-    alike = (finest.of, finest.measure) == (spec.of, spec.measure)
+    alike = (finest.of, finest.measure, finest.amount) == (spec.of, spec.measure, spec.amount)
     if not alike or finest.universe.canonical() != spec.universe.canonical():
         raise SpecError(f"{spec.title} counts other records than the cells it should come from.")
     wanted = {axis.variable.name: axis for axis in spec.axes}
