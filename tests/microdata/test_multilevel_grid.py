@@ -162,7 +162,7 @@ def test_settings_change_the_groups(land: Gridland, tmp_path: Path) -> None:
     settings: dict[str, dict[str, object]] = {
         "at_least": {"at_least": 13},
         "rule": {"rule": "quadtree"},
-        "units": {"units": "persons"},
+        "counted": {"counted": "persons"},
     }
     for name, said in settings.items():
         (tmp_path / name).mkdir()
@@ -187,7 +187,7 @@ def test_a_quadtree_keeps_squares_whole(land: Gridland, tmp_path: Path) -> None:
         ({"variable": "grid"}, "'grid'"),
         ({"at_least": 1}, "from 2 to"),
         ({"at_least": 100_000}, "Fewer than 100000 households"),
-        ({"units": "dwellings"}, "dwellings"),
+        ({"counted": "dwellings"}, "dwellings"),
         ({"rule": "best"}, "'best'"),
         ({"level": "1st"}, "'1st' cannot be the name of a level"),
         ({"level": "200m"}, "cannot be the name of a level"),

@@ -34,7 +34,7 @@ ELSEWHERE = {
     },
     **{
         ("multilevel-grid", parameter): "tests/microdata/test_multilevel_grid.py"
-        for parameter in ("variable", "at_least", "units", "rule", "level")
+        for parameter in ("variable", "at_least", "counted", "rule", "level")
     },
     ("safe", "seconds"): "tests/microdata/safe/test_searching.py",
     ("pram", "matrix"): "tests/microdata/pram/test_pram.py",

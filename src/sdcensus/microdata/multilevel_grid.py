@@ -49,7 +49,7 @@ class MultilevelGrid(Confidential):
     Attributes:
         variable: The grid.
         at_least: How many units a group holds at least.
-        units: What is counted.
+        counted: What is counted.
         rule: ``merge`` children of a square that are too small, or keep a square whole as soon as
             one of its children would be (``quadtree``).
         level: What the level is called.
@@ -57,7 +57,7 @@ class MultilevelGrid(Confidential):
 
     variable: str
     at_least: int
-    units: str = "households"
+    counted: str = "households"
     rule: str = "merge"
     level: str = LEVEL
 
@@ -75,7 +75,7 @@ class MultilevelGrid(Confidential):
             least=2,
             most=1_000_000,
         ),
-        Parameter("units", ValueKind.UNITS, "What is counted.", default="households"),
+        Parameter("counted", ValueKind.UNITS, "What is counted.", default="households"),
         Parameter(
             "rule",
             ValueKind.WORD,
@@ -122,12 +122,12 @@ class MultilevelGrid(Confidential):
         variable = schema.variable(self.variable)
         if self.variable not in grids:
             raise UnknownName("grid", self.variable, known=grids)
-        unit = Entity.parse(self.units)
+        unit = Entity.parse(self.counted)
         schema.entity(unit)
         if variable.entity not in schema.lineage(unit):
             raise SpecError(
                 f"{variable.name!r} describes {variable.entity.plural}, of which one of the"
-                f" {unit.plural} may have several. Count others: --units"
+                f" {unit.plural} may have several. Count others: --counted"
                 f" {variable.entity.plural}."
             )
         if _NAME.fullmatch(self.level) is None:

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from sdcensus.model.published.table_format import BUILT_IN, table_format
+from sdcensus.model.published.table_format import table_format
 from tests.cli.conftest import Run
+from tests.formats.write.delivered_made import FOR_ANY_TABLE
 from tests.session.publish.plans import Office, new_office
 
 TABLE = """
@@ -34,7 +35,7 @@ def office(tmp_path_factory: pytest.TempPathFactory) -> Office:
 def published(
     office: Office, folder: str, *, rule: str = "", more: str = "", end: str = ""
 ) -> Path:
-    formats = json.dumps(list(BUILT_IN))
+    formats = json.dumps(FOR_ANY_TABLE)
     text = PLAN.format(table=TABLE, rule=rule, more=more)
     text += f'folder = "{folder}"\nformats = {formats}\nlanguages = ["en"]\n{end}'
     path = office.folder / f"{folder}.toml"
@@ -59,10 +60,12 @@ def test_protect_and_publish_write_the_same_bytes(
     """Every format, with and without signs; nothing differs where the plan adds nothing."""
     rule = f"smallest_group = {smallest}" if smallest else ""
     folder = published(office, f"same{smallest}", rule=rule)
-    for name in BUILT_IN:
+    for name in FOR_ANY_TABLE:
         protected(run, office, tmp_path, name, *(["--smallest-group", smallest] * bool(smallest)))
     written = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    assert set(written) == {file for name in BUILT_IN for file in table_format(name).files("t")}
+    assert set(written) == {
+        file for name in FOR_ANY_TABLE for file in table_format(name).files("t")
+    }
     if smallest:
         assert b",k\n" in written["t.csv"]
     for name, content in written.items():

@@ -9,7 +9,7 @@ from sdcensus.model.method.registry import Part, built_in
 EXAMPLES = examples(
     "sdcensus grid c.store --variable ed_grid --at-least 11 --plan",
     "sdcensus grid c.store --variable ed_grid --at-least 11 --out grouped.store",
-    "sdcensus grid c.store --variable ed_grid --at-least 11 --units persons --plan",
+    "sdcensus grid c.store --variable ed_grid --at-least 11 --counted persons --plan",
 )
 grid = method_command(built_in(Part.PRE_TABULAR)["multilevel-grid"])
 grid.__name__ = "grid"
