@@ -58,7 +58,7 @@ REPORTS = [
 
 @pytest.mark.parametrize("name", ["With margins", "Without margins"])
 def test_the_evaluation_sheet_has_a_row_for_each_table(name: str) -> None:
-    rows = rows_of(evaluation_workbook([one.assessment for one in REPORTS]), name)
+    rows = rows_of(evaluation_workbook([one.of_counts for one in REPORTS]), name)
     head, body = rows[3], rows[4:]
     assert [row[0] for row in body] == [1, 2, 3, 4, 5]
     assert head[:4] == ["number", "table", "hierarchy levels", "note"]
@@ -66,7 +66,7 @@ def test_the_evaluation_sheet_has_a_row_for_each_table(name: str) -> None:
     assert groups == ["original", "published"]
     later = rows[2].index("published")
     for report, row in zip(REPORTS, body, strict=True):
-        made = report.assessment
+        made = report.of_counts
         stages = {
             (stage.stage.value, stage.margins): stage.columns() for stage in made.evaluation.stages
         }
@@ -80,10 +80,10 @@ def test_the_evaluation_sheet_has_a_row_for_each_table(name: str) -> None:
 
 
 def test_distances_and_intervals_are_the_measured_ones() -> None:
-    content = evaluation_workbook([one.assessment for one in REPORTS])
+    content = evaluation_workbook([one.of_counts for one in REPORTS])
     rows = rows_of(content, "Distances")
     head = [str(one) for one in rows[2]]
-    expected = [one for report in REPORTS for one in report.assessment.utility]
+    expected = [one for report in REPORTS for one in report.of_counts.utility]
     assert len(rows) == 3 + len(expected)
     for row, (_, measured) in zip(rows[3:], expected, strict=True):
         for name, value in measured.figures().items():
@@ -91,7 +91,7 @@ def test_distances_and_intervals_are_the_measured_ones() -> None:
             assert cell == ("–" if value is None else pytest.approx(value))
     given = rows_of(content, "Given away")
     titles = [str(one) for one in given[2]]
-    found = [interval for report in REPORTS for interval in report.assessment.intervals]
+    found = [interval for report in REPORTS for interval in report.of_counts.intervals]
     parts = [given for interval in found for given in interval.parts.values()]
     for heading, figures in (
         ("given away", [part.disclosed for part in parts]),
@@ -102,7 +102,7 @@ def test_distances_and_intervals_are_the_measured_ones() -> None:
     head, *said = rows_of(content, "Conclusions")[2:]
     assert said[0][3] == "\n".join([REPORTS[0].lead, *REPORTS[0].conclusions])
     for report, row in zip(REPORTS, said, strict=True):
-        shown_rows = [each for found in report.assessment.measured for each in found.rows]
+        shown_rows = [each for found in report.of_counts.measured for each in found.rows]
         by_heading = dict(figure for each in shown_rows for figure in each.figures)
         for heading, shown in zip(head[4:], row[4:], strict=True):
             figure = by_heading.get(str(heading))
@@ -110,7 +110,7 @@ def test_distances_and_intervals_are_the_measured_ones() -> None:
 
 
 def test_the_workbook_has_no_holes_and_prints_on_a4() -> None:
-    content = evaluation_workbook([one.assessment for one in REPORTS])
+    content = evaluation_workbook([one.of_counts for one in REPORTS])
     book = CalamineWorkbook.from_filelike(BytesIO(content))
     for name in book.sheet_names:
         rows = book.get_sheet_by_name(name).to_python(skip_empty_area=False)
@@ -132,7 +132,7 @@ def test_the_workbook_has_no_holes_and_prints_on_a4() -> None:
 def test_the_same_assessment_is_the_same_file() -> None:
     made = REPORTS[0]
     assert made.html() == made.html()
-    assert evaluation_workbook([made.assessment]) == evaluation_workbook([made.assessment])
+    assert evaluation_workbook([made.of_counts]) == evaluation_workbook([made.of_counts])
 
 
 def test_files_are_for_their_owner_only(tmp_path: Path) -> None:
@@ -202,19 +202,19 @@ def test_assess_takes_a_registry_of_what_was_published(tmp_path: Path) -> None:
             method=cell_key(),
             registry=given,
         )
-        assert made.assessment.others == 1
+        assert made.of_counts.others == 1
         assert "This table and 1 other of persons" in made.lead
-        assert made.assessment.left_out == ()
+        assert made.of_counts.left_out == ()
 
 
 def test_assess_takes_what_a_method_gives_back() -> None:
     cube = island_cube("area", "sex")
     protected = cell_key().protect(cube)
     made = assess(cube, protected, AssessOptions(compare=False), method=cell_key())
-    assert made.assessment.provenance == protected.provenance
+    assert made.of_counts.provenance == protected.provenance
     alone = assess(cube, protected.table, AssessOptions(compare=False), method=cell_key())
-    assert alone.assessment.provenance is None
-    assert alone.assessment.utility == made.assessment.utility
+    assert alone.of_counts.provenance is None
+    assert alone.of_counts.utility == made.of_counts.utility
     assert isinstance(cube, Cube)
     assert isinstance(protected.table, Table)
-    assert made.assessment.utility_in(TablePart.ALL) is not None
+    assert made.of_counts.utility_in(TablePart.ALL) is not None

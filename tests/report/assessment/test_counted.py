@@ -81,7 +81,7 @@ def test_the_table_of_cells_is_what_numpy_counts(name: str) -> None:
         [of(part & seen, part & above) for part in parts.values()],
         [of(part & seen & (published == true), part & seen) for part in parts.values()],
     ]
-    assessment = report(name).assessment
+    assessment = report(name).of_counts
     rows = counted_rows(assessment, None)
     assert [texts for _, texts in rows] == expected
     page = read_page(report(name).html()).text.replace("\N{NO-BREAK SPACE}", " ")
@@ -91,7 +91,7 @@ def test_the_table_of_cells_is_what_numpy_counts(name: str) -> None:
         [of(part & shown & (published == 0), part & shown) for part in parts.values()],
         [of(part & seen, part & shown) for part in parts.values()],
     ]
-    told = public_rows(report(name).assessment.public, None)
+    told = public_rows(report(name).of_counts.public, None)
     assert [texts for _, texts in told[-2:]] == public
     public_page = read_page(report(name).public_html()).text
     for label, texts in told:
@@ -100,7 +100,7 @@ def test_the_table_of_cells_is_what_numpy_counts(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_sheet_has_a_row_for_each_part_and_they_add_up(name: str) -> None:
-    content = evaluation_workbook([report(name).assessment])
+    content = evaluation_workbook([report(name).of_counts])
     book = CalamineWorkbook.from_filelike(BytesIO(content))
     for sheet in ("Cells", "Given away"):
         head, *rows = book.get_sheet_by_name(sheet).to_python(skip_empty_area=False)[2:]
@@ -129,7 +129,7 @@ def _threes(rows: list[list[Any]]) -> list[tuple[list[Any], ...]]:
 def test_totals_that_are_sums_are_counted_as_other_totals_are(name: str) -> None:
     """Also where totals are left out of what is compared, the base are all cells not empty."""
     cube, _, _, parts = arrays(name)
-    assessment = report(name).assessment
+    assessment = report(name).of_counts
     exempt = 5 if "exempt" in name else 0
     for interval in assessment.intervals:
         assert interval.cells == int((cube.count > 0).sum()) - exempt
@@ -140,7 +140,7 @@ def test_totals_that_are_sums_are_counted_as_other_totals_are(name: str) -> None
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_shares_name_their_base_in_every_language(language: str) -> None:
-    assessment = report("cell key CP1").assessment
+    assessment = report("cell key CP1").of_counts
     main, whole = assessment.main, assessment.counted[-1]
     assert main is not None
     base = speak("assess.base.nonempty_totals", language, n=main.cells)
@@ -161,7 +161,7 @@ def test_shares_name_their_base_in_every_language(language: str) -> None:
 
 
 def _columns(language: str | None, sheet: str) -> int:
-    content = evaluation_workbook([report("cell key CP1").assessment], language)
+    content = evaluation_workbook([report("cell key CP1").of_counts], language)
     name = speak(f"assess.sheet.{sheet}", language)
     book = CalamineWorkbook.from_filelike(BytesIO(content))
     return len(book.get_sheet_by_name(name).to_python(skip_empty_area=False)[2])

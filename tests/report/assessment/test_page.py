@@ -59,7 +59,7 @@ def test_pages_of_every_method_can_be_read_by_everyone(name: str) -> None:
 
 
 def test_figures_on_the_page_are_the_measured_ones() -> None:
-    made = report("cell key").assessment
+    made = report("cell key").of_counts
     text = text_of(report("cell key").html())
     assert made.main is not None
     for interval in made.intervals:
@@ -142,7 +142,7 @@ def test_the_page_says_what_was_not_measured_and_why() -> None:
 def test_what_to_know_before_reading_a_risk_is_in_the_annex() -> None:
     cube = island_cube("area", "sex")
     report = assess(cube, cell_key().protect(cube), AssessOptions(compare=False), method=cell_key())
-    risk = report.assessment.result(RiskBeforeAndAfter)
+    risk = report.of_counts.result(RiskBeforeAndAfter)
     assert risk is not None
     assert risk.before.warnings
     text = text_of(report.html())
@@ -205,7 +205,7 @@ def test_labels_are_shown_and_never_run() -> None:
 
 
 def test_findings_are_told_as_sentences() -> None:
-    made = report("cell key").assessment
+    made = report("cell key").of_counts
     kinds = {finding.kind for finding in made.findings}
     assert FindingKind.IDENTIFICATION in kinds
     text = text_of(report("cell key").html())

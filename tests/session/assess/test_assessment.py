@@ -31,7 +31,7 @@ from sdcensus.risk.feasibility import How, feasibility
 from sdcensus.risk.looks.budget import NOT_COVERED, look_budget_of_tables
 from sdcensus.risk.looks.chance import recovery_with
 from sdcensus.risk.posterior import perceived_disclosure
-from sdcensus.session.assess.assessment import EXACT_UP_TO, assess, assess_table
+from sdcensus.session.assess.assessment import EXACT_UP_TO, assess, assess_counts
 from sdcensus.session.assess.options import AssessOptions
 from sdcensus.testing.island import SECRET, island, island_cube
 from sdcensus.utility.distances import utility_of
@@ -41,7 +41,7 @@ from tests.session.assess.assessed_methods import METHODS, cell_key, method_of, 
 def assessed(name: str, **options: Any) -> Assessment:
     protected = protected_by(name)
     options = {"schema": island().schema, "compare": False, **options}
-    return assess_table(
+    return assess_counts(
         protected.audit.cube, protected, AssessOptions(method=method_of(name), **options)
     )
 
@@ -123,7 +123,7 @@ def test_small_tables_are_gone_through_exactly() -> None:
     ] * 3
     cube = island_cube("area@parish+district", "age@age+class+half", "sex", "married")
     assert cube.spec.cells > EXACT_UP_TO
-    made = assess_table(
+    made = assess_counts(
         cube, cell_key().protect(cube), AssessOptions(method=cell_key(), compare=False)
     )
     assert {interval.how for interval in made.intervals} == {How.SHUTTLE}
@@ -189,7 +189,7 @@ def test_exempt_cells_are_named_and_not_counted() -> None:
     assert "5 exempt cells are not among these cells" in lead(made)
     tiny = island_cube("area", "age", people=40)
     method = CellKey(scheme("CP3"), secret=SECRET, exempt=[island().spec("area", "age")])
-    all_exact = assess_table(
+    all_exact = assess_counts(
         tiny, method.protect(tiny), AssessOptions(method=method, compare=False)
     )
     assert "Every cell that holds anyone is exempt" in lead(all_exact)
@@ -243,7 +243,7 @@ def test_differences_between_true_tables_are_found() -> None:
     cube = census.tabulate("area", "sex")
     assert isinstance(cube, Cube)
     other = census.spec("area", "sex", universe="age != 9")
-    made = assess_table(
+    made = assess_counts(
         cube,
         cell_key().protect(cube),
         AssessOptions(method=cell_key(), others=[other], tabulate=census.tabulate, compare=False),
@@ -263,7 +263,7 @@ def test_differences_between_true_tables_are_found() -> None:
 
 def test_levels_that_do_not_nest_are_subtracted_within_one_table() -> None:
     cube = island_cube("age@class+half", "area", people=40)
-    made = assess_table(
+    made = assess_counts(
         cube, cell_key().protect(cube), AssessOptions(method=cell_key(), compare=False)
     )
     assert made.differences
@@ -311,7 +311,7 @@ def test_which_methods_are_a_scheme_and_nothing_more() -> None:
 
 def test_a_table_alone_is_assessed_by_its_largest_change() -> None:
     protected = protected_by("cell key CP1")
-    made = assess_table(protected.audit.cube, protected.table)
+    made = assess_counts(protected.audit.cube, protected.table)
     assert made.method == "method not named"
     assert made.chosen == "this table"
     assert made.known == Knowledge(max_deviation=1)
@@ -333,7 +333,7 @@ def counted(cube: Cube, count: Any) -> Cube:
 
 def test_an_empty_table() -> None:
     empty = counted(island_cube("area", "sex"), 0)
-    made = assess_table(empty, changed(empty), AssessOptions(method=cell_key()))
+    made = assess_counts(empty, changed(empty), AssessOptions(method=cell_key()))
     assert lead(made).startswith("The table is empty: there is nobody in it")
     assert made.population == 0
     assert made.findings == ()
@@ -348,7 +348,7 @@ def test_an_empty_table() -> None:
 def test_a_table_of_one_cell(people: int) -> None:
     one = counted(island_cube(), people)
     assert one.shape == ()
-    made = assess_table(one, cell_key().protect(one), AssessOptions(method=cell_key()))
+    made = assess_counts(one, cell_key().protect(one), AssessOptions(method=cell_key()))
     assert made.population == people
     assert made.levels == ()
     assert made.rows is None
@@ -358,7 +358,7 @@ def test_a_table_of_one_cell(people: int) -> None:
 @pytest.mark.parametrize("by", [("area-total", "sex-total"), ("area-total",), ("sex-total", "age")])
 def test_tables_without_margins(by: tuple[str, ...]) -> None:
     cube = island_cube(*by)
-    made = assess_table(cube, cell_key().protect(cube), AssessOptions(method=cell_key()))
+    made = assess_counts(cube, cell_key().protect(cube), AssessOptions(method=cell_key()))
     assert made.main is not None
     assert made.main.cells == int((cube.count > 0).sum())
     assert all(map(math.isfinite, numbers_in(made)))
@@ -367,27 +367,27 @@ def test_tables_without_margins(by: tuple[str, ...]) -> None:
 def test_a_table_without_interior() -> None:
     """Classes and halves of the age: neither is made of the other."""
     cube = island_cube("age@class+half", "sex")
-    made = assess_table(cube, cell_key().protect(cube), AssessOptions(method=cell_key()))
+    made = assess_counts(cube, cell_key().protect(cube), AssessOptions(method=cell_key()))
     assert [counts.part for counts in made.counted] == [TablePart.ALL]
     assert made.population == 400
     assert [part for part, _ in made.utility] == [TablePart.ALL]
     assert made.compared is None
     assert any(one.startswith("Other methods: ") for one in made.left_out)
     bare = island_cube("age@class+half-total", "sex")
-    assert assess_table(bare, changed(bare)).population is None
+    assert assess_counts(bare, changed(bare)).population is None
 
 
 def test_a_hierarchy_with_one_child() -> None:
     """The last district is its only parish, so that their values are the same cell twice."""
     cube = island_cube("area@parish+district", "sex")
-    made = assess_table(cube, cell_key().protect(cube), AssessOptions(method=cell_key()))
+    made = assess_counts(cube, cell_key().protect(cube), AssessOptions(method=cell_key()))
     assert made.left_out == ()
     assert [level.level for level in made.levels] == ["parish", "district", "_T"]
 
 
 def test_a_table_that_was_not_changed_gives_everything_away() -> None:
     cube = island_cube("area", "sex")
-    made = assess_table(cube, changed(cube))
+    made = assess_counts(cube, changed(cube))
     assert made.main is not None
     assert made.main.share == 1.0
 
@@ -395,7 +395,7 @@ def test_a_table_that_was_not_changed_gives_everything_away() -> None:
 def test_a_table_of_which_everything_is_withheld() -> None:
     cube = island_cube("area", "sex")
     flags = np.ones(cube.shape, dtype=np.uint8)
-    made = assess_table(cube, Table(cube.spec, np.zeros(cube.shape, dtype=np.int64), flags))
+    made = assess_counts(cube, Table(cube.spec, np.zeros(cube.shape, dtype=np.int64), flags))
     assert made.main is not None
     assert made.main.disclosed == 0
     assert all(map(math.isfinite, numbers_in(made)))
@@ -405,27 +405,27 @@ def test_what_does_not_belong_together_is_refused() -> None:
     cube = island_cube("area", "sex")
     other = island_cube("area", "age")
     with pytest.raises(SpecError, match="Assess a table with the cube that it was made from"):
-        assess_table(cube, changed(other))
+        assess_counts(cube, changed(other))
     with pytest.raises(SpecError, match="compares a cube with the table made from it"):
-        assess_table(changed(cube), cube)  # type: ignore[arg-type]
+        assess_counts(changed(cube), cube)  # type: ignore[arg-type]
     with pytest.raises(SpecError, match="whole numbers, 0 or more"):
-        assess_table(cube, changed(cube, np.full(cube.shape, -1)))
+        assess_counts(cube, changed(cube, np.full(cube.shape, -1)))
     with pytest.raises(SpecError, match="whole numbers"):
-        assess_table(cube, changed(cube, np.full(cube.shape, 1.5)))
+        assess_counts(cube, changed(cube, np.full(cube.shape, 1.5)))
     with pytest.raises(SpecError, match="lies between 0 and 1"):
-        assess_table(cube, changed(cube), AssessOptions(recovery_limit=1.5))
+        assess_counts(cube, changed(cube), AssessOptions(recovery_limit=1.5))
 
 
 def test_weighted_tables_are_refused() -> None:
     cube = island_cube("area", "sex", measure="weighted")
     protected = cell_key().protect(cube)
     with pytest.raises(SpecError, match="weighted counts are not assessed"):
-        assess_table(cube, protected, AssessOptions(method=cell_key()))
+        assess_counts(cube, protected, AssessOptions(method=cell_key()))
 
 
 def test_sparse_tables_are_refused(sparse: SparseCube) -> None:
     with pytest.raises(SpecError, match="too large to be assessed whole"):
-        assess_table(sparse, cell_key().protect(sparse), AssessOptions(method=cell_key()))
+        assess_counts(sparse, cell_key().protect(sparse), AssessOptions(method=cell_key()))
 
 
 @pytest.fixture
@@ -450,11 +450,11 @@ def test_groups_that_can_still_be_read_are_counted_and_told() -> None:
     cube = island_cube("area", "age", "sex", people=60)
     true = sum(one.count for one in detect(cube) if one.kind is FindingKind.GROUP_ATTRIBUTE)
     assert true > 0
-    exact = assess_table(cube, Table(cube.spec, cube.count.copy()), AssessOptions(compare=False))
+    exact = assess_counts(cube, Table(cube.spec, cube.count.copy()), AssessOptions(compare=False))
     assert exact.groups_readable == true
     assert any(f"Of {true:,} groups" in conclusion for conclusion in conclusions(exact))
     # Where no cell is published as 0, nobody can tell that a category is empty.
-    filled = assess_table(cube, Table(cube.spec, cube.count + 1), AssessOptions(compare=False))
+    filled = assess_counts(cube, Table(cube.spec, cube.count + 1), AssessOptions(compare=False))
     assert filled.groups_readable == 0
     assert not any("groups in which" in conclusion for conclusion in conclusions(filled))
 
@@ -468,6 +468,6 @@ def test_settings_may_be_said_by_name() -> None:
     options = AssessOptions(method=method, compare=False, exact=False, coalition=2)
     whole = assess(protected.audit.cube, protected, options)
     assert by_name.conclusions == whole.conclusions
-    assert by_name.assessment.compared is None
+    assert by_name.of_counts.compared is None
     with pytest.raises(SpecError, match=r"There is no setting 'exakt'.*exact"):
         assess(protected.audit.cube, protected, exakt=True)

@@ -18,7 +18,7 @@ from sdcensus.model.measure import Measure, MeasureContext, Need, Row, Side
 from sdcensus.model.published.table import Table
 from sdcensus.report.assessment.sheet import evaluation_workbook
 from sdcensus.session.assess import measures
-from sdcensus.session.assess.assessment import assess, assess_table
+from sdcensus.session.assess.assessment import assess, assess_counts
 from sdcensus.session.assess.options import AssessOptions
 from sdcensus.store.secrets import write_secret
 from sdcensus.testing.island import SECRET, island_cube, island_store
@@ -75,7 +75,7 @@ def test_its_row_is_on_the_page_and_the_sheet(installed: Path) -> None:
     assert f"{PUBLIC} {largest}" in public
     assert LABEL not in public
     assert "gained" not in public
-    book = CalamineWorkbook.from_filelike(BytesIO(evaluation_workbook([report.assessment])))
+    book = CalamineWorkbook.from_filelike(BytesIO(evaluation_workbook([report.of_counts])))
     head, row = book.get_sheet_by_name("Conclusions").to_python(skip_empty_area=False)[2:4]
     assert row[head.index("largest gain")] == 7
     meanings = [line[:2] for line in book.get_sheet_by_name("Meaning").to_python()]
@@ -99,7 +99,7 @@ def test_without_it_nothing_of_it_is_there() -> None:
     report = assess(cube, gained(cube, 7), AssessOptions(compare=False))
     assert LABEL not in report.html()
     assert PUBLIC not in report.public_html()
-    assert report.assessment.rows_of(Side.LOSS) == ()
+    assert report.of_counts.rows_of(Side.LOSS) == ()
 
 
 class Needing(Measure[int]):
@@ -119,7 +119,7 @@ def test_what_cannot_be_measured_is_said(monkeypatch: pytest.MonkeyPatch) -> Non
     own = f"{__name__}:Needing"
     monkeypatch.setattr(measures, "BUILT_IN", (own,))
     cube = island_cube("area", "sex")
-    without = assess_table(cube, gained(cube, 1), AssessOptions(compare=False))
+    without = assess_counts(cube, gained(cube, 1), AssessOptions(compare=False))
     assert "What needs a schema: not known are schema." in without.left_out
     context = MeasureContext(cube=cube, table=gained(cube, 1))
     left_out: list[str] = []

@@ -12,6 +12,7 @@ from sdcensus.methods import CellKey
 from sdcensus.methods.perturbation.schemes import scheme
 from sdcensus.model.cube.constraints import interior
 from sdcensus.report.assessment.counted import counted_rows
+from sdcensus.report.assessment.results import Assessment
 from sdcensus.session.assess.options import AssessOptions, Surroundings
 from sdcensus.session.assess.tables import assess_spec
 from sdcensus.session.census.census import load, open_store
@@ -45,6 +46,7 @@ def test_imputed_records_count_as_perturbed(tmp_path: Path) -> None:
     table = METHOD.protect(census.tabulate(spec)).table.held_for("a test")
     kept = table.published[:40, 0] == 1
     assessed = assess_spec(census, spec, METHOD, PLAIN)
+    assert isinstance(assessed, Assessment)
     assert assessed.records is not None
     assert assessed.records.untouched.records == 40
     assert assessed.records.untouched.unchanged_records == kept[::2].sum()
@@ -52,7 +54,9 @@ def test_imputed_records_count_as_perturbed(tmp_path: Path) -> None:
     labels = [label for label, _ in counted_rows(assessed, None)]
     assert any("neither perturbed nor imputed" in label for label in labels)
     # No value of this table was imputed: there is nothing to tell.
-    assert assess_spec(census, census.spec("ed"), METHOD, PLAIN).records is None
+    other = assess_spec(census, census.spec("ed"), METHOD, PLAIN)
+    assert isinstance(other, Assessment)
+    assert other.records is None
 
 
 def test_a_derived_store_is_compared_with_its_original(tmp_path: Path) -> None:
@@ -66,9 +70,13 @@ def test_a_derived_store_is_compared_with_its_original(tmp_path: Path) -> None:
     )
     derived = open_store(tmp_path / "d.store")
     spec = derived.spec("area", "age")
-    assert assess_spec(derived, spec, METHOD, PLAIN).records is None
+    alone = assess_spec(derived, spec, METHOD, PLAIN)
+    assert isinstance(alone, Assessment)
+    assert alone.records is None
     around = Surroundings(original=tmp_path / "i.store")
-    figures = assess_spec(derived, spec, METHOD, PLAIN, around).records
+    beside = assess_spec(derived, spec, METHOD, PLAIN, around)
+    assert isinstance(beside, Assessment)
+    figures = beside.records
     assert figures is not None
     true = original.tabulate(spec).held_for("a test").count
     counted = derived.tabulate(spec).held_for("a test")

@@ -36,6 +36,7 @@ from sdcensus.session.gate.broken_down import (
     smallest_group_text,
 )
 from sdcensus.session.gate.gate import AcceptedRisk, RiskCode, risks_of_menus
+from sdcensus.session.gate.group_risk import PlanLooks
 from sdcensus.session.policy.lock import tightened
 from sdcensus.session.publish.approval import approve, read_approvals, verify
 from sdcensus.session.publish.estimate import check_plan
@@ -292,8 +293,10 @@ def test_plan_check_shows_what_publish_asks(tmp_path: Path) -> None:
     checked = check_plan(office.plan)
     assert [risk.code for risk in checked.gate.risks] == [RiskCode.BROKEN_DOWN]
     assert checked.measures[0].share == 1.0
-    assert "looks" in checked.looks[0].sentence
-    assert share_text(checked.looks[0].chance, digits=0) in checked.looks[0].sentence
+    look = checked.looks[0]
+    assert isinstance(look, PlanLooks)
+    assert "looks" in look.sentence
+    assert share_text(look.chance, digits=0) in look.sentence
     office.write_plan(WIDE, protect=f"{PROTECT}smallest_group = 8\n")
     again = check_plan(office.plan)
     assert not again.gate.risks

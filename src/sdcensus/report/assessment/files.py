@@ -47,6 +47,17 @@ class AssessmentReport(Confidential):
         return f"<AssessmentReport of {self.assessment.table.spec.title}: confidential>"
 
     @property
+    def of_counts(self) -> Assessment:
+        """Every figure of a table of counts.
+
+        Raises:
+            SpecError: It is a table of sums, which has other figures.
+        """
+        if isinstance(self.assessment, SumAssessment):
+            raise SpecError("This is the assessment of a table of sums: see .assessment.")
+        return self.assessment
+
+    @property
     def lead(self) -> str:
         """The conclusion in a few sentences; confidential."""
         if isinstance(self.assessment, SumAssessment):

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from sdcensus.errors import SpecError
 from sdcensus.methods.method import Method
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.parts import parts_of
@@ -146,6 +147,20 @@ def assess_table(
         study = _sums_compared(cube, table, said, left_out, progress)
         return assess_sums(cube, table, said, progress, compared=study, left_out=left_out)
     return _assess_counts(cube, table, said, progress)
+
+
+def assess_counts(
+    cube: AnyCube,
+    table: AnyTable | Protected,
+    options: AssessOptions | None = None,
+    *,
+    progress: Progress = no_progress,
+) -> Assessment:
+    """Measure risk and utility of one published table of counts; as ``assess_table``."""
+    checked_cube, checked_table, said = _checked(cube, table, options)
+    if checked_cube.spec.amount is not None:
+        raise SpecError(f"{checked_cube.spec.title}: this is a table of sums, not of counts.")
+    return _assess_counts(checked_cube, checked_table, said, progress)
 
 
 def _assess_counts(cube: Cube, table: Table, said: AssessOptions, progress: Progress) -> Assessment:
