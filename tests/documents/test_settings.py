@@ -165,7 +165,7 @@ VALUES = {
     **{"sensitive_dominance": '"2, 85"', "key_derivation": '"hashed"', "same_key": "true"},
     **{"zeros_in_key": "true", "magnitudes": '"0.6"', "few_contributors": "8"},
     **{"small_spread": "0.3", "large_spread": "0.7", "layer_shares": '"0.3"'},
-    **{"layer_spread": "0.5", "rounded_to": "100"},
+    **{"rounded_to": "100", "percent": "90", "first": '"sex == 1"', "second": '"sex == 2"'},
     **{"layer_spread": "0.5", "dominance": '"2, 85"', "percent_rule": "10", "pq_rule": '"10, 80"'},
 }
 

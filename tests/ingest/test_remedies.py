@@ -154,6 +154,13 @@ CASES = [
     ),
     Case("empty", FLAT, "pn,sex\n1,1\n2,\n", 'empty = "not_stated" in', kind=K.EMPTY_FIELD),
     Case("empty amount", INCOME, "pn,sex,income\n1,1,\n2,2,3\n", 'empty = "not_stated" in'),
+    Case(
+        "no owner",
+        f'{INCOME}owner = "holder"\n',
+        "pn,sex,income,holder\n1,1,5,\n2,2,3,x\n",
+        'owner_empty = "itself" in',
+        kind=K.EMPTY_OWNER,
+    ),
     Case("small weight", WEIGHT, "pn,sex,weight\n1,1,0.0004\n2,2,1\n", "decimals = 4 in"),
     Case("comma weight", WEIGHT, "pn;sex;weight\n1;1;1,5\n2;2;1\n", 'decimal = ","'),
     Case(

@@ -33,6 +33,7 @@ from sdcensus.methods.perturbation.design import design_perturbation
 from sdcensus.model.cube.cube import Cube, Origin, finish
 from sdcensus.model.policy.policy import UserRole
 from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.published.table_format import BUILT_IN, table_format
 from sdcensus.model.schema.schema import KeySpace
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Purpose, Secret
@@ -301,8 +302,10 @@ def assert_silent(said: Said, canary: Canary) -> None:
 def test_the_search_finds_what_it_looks_for(canary: Canary, tmp_path: Path) -> None:
     """What is published is found in everything that shows it, and what is planted is found."""
     said = Said()
+    # This census has no map, and layers are of areas with shapes.
+    forms = [name for name in form_names() if not (name in BUILT_IN and table_format(name).areas)]
     with served(tmp_path, canary.service(tmp_path), said) as place:
-        for form in form_names():
+        for form in forms:
             link = f"{API}/tables?by=area&by=sex&format={form}"
             said.answer(form, place.client.get(link, headers={"accept-encoding": "gzip"}))
         logging.getLogger("sdcensus.web").debug("planted %s", int(COUNTS[0, 0]))
@@ -310,7 +313,7 @@ def test_the_search_finds_what_it_looks_for(canary: Canary, tmp_path: Path) -> N
         assert planted.id
     shown = METHOD.protect(canary.cube).table.published.reshape(-1).tolist()
     assert not set(shown) & canary.hidden
-    for form in form_names():
+    for form in forms:
         found = {
             number
             for where, data in said.parts

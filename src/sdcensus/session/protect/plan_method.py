@@ -11,7 +11,7 @@ from sdcensus.documents.plan.protections import files_of
 from sdcensus.documents.policy.document import read_policy
 from sdcensus.errors import SpecError
 from sdcensus.methods.look_up import DEFAULT_STRENGTH
-from sdcensus.methods.method import Method
+from sdcensus.methods.method import CellMethod, Method
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.method.parameter import MethodOptions
 from sdcensus.model.method.registry import Part, declared, load, parameters_of, takers_of
@@ -187,7 +187,8 @@ class PlannedMethods(Confidential):
     def for_counts(self, of: Entity) -> Method:
         """The method of counts, by which contributors are numbered; of a plan of sums the usual."""
         main = self.main(of)
-        return self.of_protection(DEFAULT, of) if main.first.for_sums else main
+        usable = isinstance(main.first, CellMethod) and not main.first.for_sums
+        return main if usable else self.of_protection(DEFAULT, of)
 
     def main(self, of: Entity) -> Method:
         """The method of tables that say nothing."""
