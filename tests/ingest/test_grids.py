@@ -138,7 +138,7 @@ def test_raw_files_with_inhabited_squares_are_loaded_first(tmp_path: Path) -> No
 #: 10° E 52° N is by definition the point (4321000, 3210000) of the European grid.
 CENTRE = (
     "cell = 1000, epsg = 3035, epsg_of_coordinates = 4326,"
-    " extent = [4000000, 3000000, 4600000, 3400000]"
+    " extent = [4300000, 3190000, 4350000, 3230000]"
 )
 
 

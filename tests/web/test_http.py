@@ -12,8 +12,8 @@ import pytest
 import sdcensus as sc
 from sdcensus.client.failures import TableRefused
 from sdcensus.model.policy.policy import OnlineRules, RoleRules, UserRole, WhenSparse
-from sdcensus.session.answer import form_names
 from sdcensus.web.database.notices import MOST_UNREAD
+from tests.formats.write.delivered_made import FOR_ANY_TABLE
 from tests.session.answer.services import service
 from tests.web.servers import QUESTION, TABLES, PausingService, Place, check_error, opened, until
 
@@ -41,7 +41,7 @@ def test_conditions_of_get_are_understood_and_post_is_always_answered(place: Pla
     assert place.client.get(link, headers={**CSV, "if-none-match": tag}).status_code == 200
 
 
-@pytest.mark.parametrize("form", form_names())
+@pytest.mark.parametrize("form", FOR_ANY_TABLE)
 def test_the_link_gives_the_bytes_of_the_post(place: Place, form: str) -> None:
     question = {
         "by": ["area", "sex"],
@@ -87,7 +87,7 @@ def test_bodies_are_json_in_utf8_and_not_packed(
 def test_what_is_strange_in_a_request_is_named_with_what_there_is(place: Place) -> None:
     error = check_error(place.client.get(f"{TABLES}?by=sex&filter=1&lang=nl"), 400, "bad-question")
     assert error["place"] == "filter"
-    assert "of, by, where, codes, groups, lang, format" in error["message"]
+    assert "of, measure, by, where, codes, groups, lang, format" in error["message"]
     twice = place.client.get("/api/v1/datasets/persons/areas?level=area&level=area")
     assert check_error(twice, 400, "bad-question")["place"] == "level"
     sent = place.client.post("/api/v1/feedback", json={"text": "Hello", "from": "me"})

@@ -210,8 +210,12 @@ def test_what_assesses_records_says_that_it_does_not_assess_estimates(
     hamlet: Hamlet, published: Path
 ) -> None:
     assert published.exists()
+    plan = hamlet.store.parent / "plan.toml"
+    assessed = assess_plan(plan, secret=hamlet.secret)
+    assert [name for name, _ in assessed.tables] == ["income"]
+    assert len(assessed.skipped) == 3
     with pytest.raises(SpecError, match="weighted counts are not assessed"):
-        assess_plan(hamlet.store.parent / "plan.toml", secret=hamlet.secret)
+        assess_plan(plan, ["areas"], secret=hamlet.secret)
 
 
 def test_the_table_builder_and_small_groups_take_other_methods(

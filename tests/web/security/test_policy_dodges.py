@@ -43,13 +43,14 @@ from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Purpose
 from sdcensus.model.spec.question import Question
 from sdcensus.model.spec.table_spec import TableSpec
-from sdcensus.session.answer import Answer, TableService, form_names
+from sdcensus.session.answer import Answer, TableService
 from sdcensus.session.census.census import open_store
 from sdcensus.session.commands import compile_program
 from sdcensus.session.policy import Outcome
 from sdcensus.testing.island import SECRET, island, island_store
 from sdcensus.web.api.telling import AskedTable, make_entry
 from tests.examples import at_least
+from tests.formats.write.delivered_made import FOR_ANY_TABLE
 from tests.session.answer.services import METHOD, asked, published, service, values
 
 MEAN = 3
@@ -276,7 +277,7 @@ def bodies(made: TableService, role: UserRole = UserRole.PUBLIC, order: int = 0)
         AskedTable(Question.from_json({"of": "persons", **one}), form, language)
         for one in SERIES
         for form, language in zip(
-            form_names(), itertools.cycle(["en", "es", "fr", "nl"]), strict=False
+            FOR_ANY_TABLE, itertools.cycle(["en", "es", "fr", "nl"]), strict=False
         )
     ]
     random.Random(order).shuffle(asked_for)
