@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.measure import Line, seconds
-from benchmarks.people import EVERY_MARGIN, FINEST
+from benchmarks.measure import Line, in_own_process, seconds
+from benchmarks.people import EVERY_MARGIN, FINEST, secret_file, write_people
 
 _SECRET = bytes(range(32))
 #: What the R package cellKey takes for a table of sums, in seconds of processor time.
@@ -167,7 +167,12 @@ def with_income(folder: Path, persons: int) -> Any:
     from sdcensus.model.schema.variable import Entity, Variable
     from sdcensus.store.census_store import CensusStore, Column
 
-    store = CensusStore.open(folder / f"people-{persons}.store")
+    path = folder / f"people-{persons}.store"
+    if not path.exists():
+        write_people(folder, persons)
+        secret_file(folder)
+        in_own_process("benchmarks.load", str(folder), str(persons))
+    store = CensusStore.open(path)
     draw = np.random.default_rng(20260303)
     amounts = np.exp(draw.normal(12, 1.2, store.rows(Entity.PERSON))).astype(np.int64)
     income = Variable(name="income", entity=Entity.PERSON, continuous=True, decimals=2)
