@@ -61,8 +61,9 @@ class BySources(UserProvidedCacheLocator):
     """
 
     def __init__(self, py_func: Callable[..., Any], py_file: str) -> None:
-        super().__init__(py_func, py_file)
-        self._cache_path = str(numba.config.CACHE_DIR)
+        super().__init__(py_func, py_file)  # type: ignore[no-untyped-call]
+        settings: Any = numba.config
+        self._cache_path = str(settings.CACHE_DIR)
 
 
 def compiled(function: F) -> F:
