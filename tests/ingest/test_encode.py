@@ -50,7 +50,8 @@ numbers = st.one_of(
 def test_bounds_of_classes_beyond_64_bits_refuse_no_amount(decimals: int) -> None:
     codes = (Code("-", lower=-(10**15), upper=9), Code("+", lower=10, upper=10**15 - 1))
     amount = replace(INCOME, codes=codes, decimals=decimals)
-    assert ColumnEncoder(amount).positions(pa.array(["-3.5", "9.9", "10"])).tolist() == [0, 0, 1]
+    encoded = ColumnEncoder(amount).positions(pa.array(["-3.5", "9.9", "10"]))
+    assert encoded.values.tolist() == [0, 0, 1]
 
 
 @given(st.lists(numbers, max_size=30))
