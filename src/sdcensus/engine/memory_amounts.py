@@ -166,8 +166,8 @@ class Amounts:
         if self.needs is None:
             return (self.total,)
         counted = (PACKED_CONTRIBUTORS,) if self.packed else (CONTRIBUTORS, CONTRIBUTOR_KEY)
-        highest = () if self._highest_is_first else (HIGHEST,)
-        spread = (LOWEST, *highest) if self.needs.spread else ()
+        highest: tuple[str, ...] = () if self._highest_is_first else (HIGHEST,)
+        spread: tuple[str, ...] = (LOWEST, *highest) if self.needs.spread else ()
         absolute = (ABSOLUTE,) if self.needs.absolute and not self.positive else ()
         lists: tuple[str, ...] = ()
         if self.needs.largest:
@@ -195,7 +195,7 @@ class Amounts:
         for name, packing in self.packings.items():
             lists = arrays.pop(name)
             fields = entry_fields(name)
-            types = {ENTRY_KEY: np.uint32, WAIVED: np.bool_}
+            types: Mapping[str, npt.DTypeLike] = {ENTRY_KEY: np.uint32, WAIVED: np.bool_}
             columns = [
                 np.empty(lists.shape, dtype=types.get(field, np.int64)) for field in fields[1:]
             ]
