@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
@@ -43,6 +44,14 @@ numbers = st.one_of(
     st.decimals(0, 300, places=2).map(str),
     st.integers(-(10**20), 10**20).map(str),
 )
+
+
+@pytest.mark.parametrize("decimals", [4, 9])
+def test_bounds_of_classes_beyond_64_bits_refuse_no_amount(decimals: int) -> None:
+    codes = (Code("-", lower=-(10**15), upper=9), Code("+", lower=10, upper=10**15 - 1))
+    amount = replace(INCOME, codes=codes, decimals=decimals)
+    encoded = ColumnEncoder(amount).positions(pa.array(["-3.5", "9.9", "10"]))
+    assert encoded.values.tolist() == [0, 0, 1]
 
 
 @given(st.lists(numbers, max_size=30))

@@ -16,12 +16,12 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.engine.memory_amounts import PACKED_CONTRIBUTORS, Amounts
+from sdcensus.engine.memory_amounts import PACKED_CONTRIBUTORS, Amounts, Extent
 from sdcensus.engine.memory_replicates import FurtherSums
 from sdcensus.engine.owned import refuse_sparse_margins, with_contributions
 from sdcensus.engine.requests import SUM_TOO_LARGE, Can, Needs, Tabulate, check_ability, needs_of
 from sdcensus.errors import EngineError
-from sdcensus.kernels.cells.ranked import amounts_of_ranks, merge_lists
+from sdcensus.kernels.cells.ranked import merge_lists
 from sdcensus.kernels.cells.sparse import Runs
 from sdcensus.kernels.cells.tabulate import (
     BLOCK_ROWS,
@@ -100,6 +100,7 @@ class MemoryEngine:
         self._threads = max(1, threads)
         self._largest_dense = largest_dense
         self._summable: set[tuple[Entity, str]] = set()
+        self._extents: dict[tuple[Entity, str, bool], Extent] = {}
 
     @property
     def origin(self) -> Origin:
@@ -117,8 +118,9 @@ class MemoryEngine:
         packed = not sparse and packs(self.origin.key_space, self._store.rows(spec.of))
         amounts = Amounts.build(self._store, request, needs, packed=packed)
         if amounts is not None:
-            weighted = "" if amounts.weight is None else WEIGHT
-            self._check_sum(spec.of, f"{amounts.total} {weighted}", amounts.size)
+            extent = self._extent(spec.of, amounts)
+            if not sparse and amounts.owner is None:
+                amounts = amounts.within(extent, self.origin.key_space.modulus)
         if amounts is None or amounts.owner is None or amounts.needs is None:
             sums = FurtherSums.build(self._store, request, needs, amounts)
             return self._counted(spec, sources, sums, sparse=sparse)
@@ -172,6 +174,16 @@ class MemoryEngine:
                 self._check_sum(of, name, column.__getitem__)
         return sources
 
+    def _extent(self, of: Entity, amounts: Amounts) -> Extent:
+        """What is contributed at most; refused if a sum might leave 64 bits. Looked at once."""
+        column = of, amounts.total, amounts.weight is not None
+        if column not in self._extents:
+            extent = amounts.extent(self._store.rows(of))
+            if extent.total >= 2.0**62:
+                raise EngineError(SUM_TOO_LARGE)
+            self._extents[column] = extent
+        return self._extents[column]
+
     def _check_sum(self, of: Entity, name: str, amounts: Callable[[slice], Integers]) -> None:
         """Refuse amounts whose sum might leave 64 bits; each column is looked at once."""
         if (of, name) in self._summable:
@@ -211,16 +223,13 @@ class MemoryEngine:
         first = grids[0]
         for name, array in first.items():
             combine = _combine(name, space)
+            fields = 0 if sums.packs(name) else fields_of(name)
             if not shared:
                 for other in grids[1:]:
-                    _merge(array, other[name], combine, fields_of(name))
-            ranks = Amounts.ranks(name)
-            fields = fields_of(name)
-            layout.add_margins(array[:-1], combine, fields=fields, ranks=ranks, threads=threads)
-            if ranks:
-                halves = np.array_split(array, 2)
-                list(threads.map(amounts_of_ranks, halves))
-        arrays = {name: array[:-1] for name, array in first.items()}
+                    _merge(array, other[name], combine, fields)
+            layout.add_margins(array[:-1], combine, fields=fields, threads=threads)
+        held = {name: array[:-1] for name, array in first.items()}
+        arrays = dict(sums.finished(held, threads))
         for packed, parts in _PACKED_PARTS.items():
             if packed in arrays:
                 arrays |= _unpacked(arrays.pop(packed), parts, space, threads)
@@ -381,7 +390,7 @@ def _empty_grid(
 
 def _merge(into: Integers, other: Integers, combine: Combine, fields: int) -> None:
     if combine is Combine.LARGEST:
-        merge_lists(np.arange(into.shape[0]), other, into, fields)
+        merge_lists(np.arange(into.shape[0]), other, into, max(fields, 1))
     elif combine is Combine.SUM:
         np.add(into, other, out=into)
     elif combine is Combine.XOR:

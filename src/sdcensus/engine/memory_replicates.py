@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any
 
@@ -95,6 +96,14 @@ class FurtherSums:
     def width(self, name: str) -> tuple[int, ...]:
         """The further axis of an accumulator that is a list."""
         return () if self.amounts is None else self.amounts.width(name)
+
+    def packs(self, name: str) -> bool:
+        """Whether an accumulator is a list whose entries are one number each."""
+        return self.amounts is not None and name in self.amounts.packings
+
+    def finished(self, grid: Mapping[str, Integers], threads: Executor) -> Mapping[str, Integers]:
+        """The accumulators of a grid whose margins are there, as they are told."""
+        return grid if self.amounts is None else self.amounts.finished(grid, threads)
 
     def scatter(
         self, rows: slice, cells: Integers, grid: Mapping[str, Integers], space: KeySpace

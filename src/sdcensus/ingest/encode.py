@@ -151,9 +151,14 @@ class ColumnEncoder:
         )
         if not leaves:
             return np.full(values.size, Trouble.UNKNOWN, dtype=np.int64)
-        largest = np.iinfo(np.int64).max
-        lowers = np.array([lower * scale for lower, _, _ in leaves], dtype=np.int64)
-        ends = [largest if upper is None else (upper + 1) * scale for _, upper, _ in leaves]
+        # Bounds beyond 64 bits are beyond every amount.
+        largest = int(np.iinfo(np.int64).max)
+        bounds = [max(-largest, min(lower * scale, largest)) for lower, _, _ in leaves]
+        lowers = np.array(bounds, dtype=np.int64)
+        ends = [
+            largest if upper is None else min((upper + 1) * scale, largest)
+            for _, upper, _ in leaves
+        ]
         at = np.searchsorted(lowers, values, side="right") - 1
         inside = (at >= 0) & (values < np.array(ends, dtype=np.int64)[at])
         positions = np.array([position for _, _, position in leaves], dtype=np.int64)

@@ -97,7 +97,8 @@ class Column:
     def __getitem__(self, rows: slice | Integers) -> Integers:
         if self._blank is not None:
             plain = Column(self._values, self._links, self._missing)[rows]
-            return np.where(plain == self._blank, 0, plain)
+            blank = plain == self._blank
+            return np.where(blank, 0, plain) if blank.any() else plain
         if not self._links:
             return self._values[rows]
         at = self._links[0][rows]

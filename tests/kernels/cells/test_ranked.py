@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, strategies as st
 
+from sdcensus.kernels.cells.packed_entries import Packing
 from sdcensus.kernels.cells.ranked import (
-    amounts_of_ranks,
+    enter_numbers,
     largest_entries,
-    largest_ranks,
+    merge_axis,
     merge_groups,
     merge_lists,
 )
@@ -39,17 +40,42 @@ def test_a_list_holds_the_largest_without_their_signs(
     rows: list[tuple[int, int, int]], size: int
 ) -> None:
     lists = _lists(rows, size)
-    amounts = np.zeros((3, size), dtype=np.int64)
-    largest_ranks(
-        np.array([row[0] for row in rows], dtype=np.uint32),
-        np.array([row[1] for row in rows], dtype=np.int64),
-        amounts,
-    )
-    amounts_of_ranks(amounts)
     for cell in range(3):
-        expected = _largest([row[1:] for row in rows if row[0] == cell], size)
-        assert lists[cell].tolist() == expected
-        assert amounts[cell].tolist() == expected[::2]
+        assert lists[cell].tolist() == _largest([row[1:] for row in rows if row[0] == cell], size)
+
+
+@given(ROWS, SIZES, st.booleans())
+def test_lists_of_packed_entries_hold_the_same(
+    rows: list[tuple[int, int, int]], size: int, signed: bool
+) -> None:
+    """Entered, merged to groups, and turned back into contributions and their second numbers."""
+    rows = [(cell, amount if signed else abs(amount), second) for cell, amount, second in rows]
+    cells, amounts, seconds = (np.array([row[at] for row in rows], np.int64) for at in range(3))
+    packing = Packing.build(4, signed, [2])
+    assert packing is not None
+    lists = np.zeros((5, size), dtype=np.int64)
+    enter_numbers(cells, packing.pack(amounts, [seconds]), lists)
+    merge_axis(lists, lists, 1, 5, 5, 1, 0, 1, 0, np.array([1, 0, 1]), 3, 0)
+    second = np.zeros(lists.shape, dtype=np.uint32)
+    packing.unpack(lists, second)
+    moved = [(1 if cell in (0, 2) else 0, *entry) for cell, *entry in rows]
+    expected = np.concatenate([_lists(rows, size), _lists(moved, size)[:2]])  # type: ignore[arg-type]
+    assert np.array_equal(lists, expected[:, ::2])
+    assert np.array_equal(second, expected[:, 1::2])
+
+
+def test_entries_are_packed_as_long_as_63_bits_hold_them() -> None:
+    keys = 2**32 - 1
+    for largest, signed in ((2**31 - 1, False), (2**30 - 1, True)):
+        packing = Packing.build(largest, signed, [keys])
+        assert packing is not None
+        assert Packing.build(largest + 1, signed, [keys]) is None
+        amounts = np.array([largest, 1, 0], dtype=np.int64) * (-1 if signed else 1)
+        numbers = packing.pack(amounts, [np.array([keys, 0, keys], dtype=np.uint32)])
+        assert (numbers >= 0).all()
+        back = np.zeros(3, dtype=np.uint32)
+        packing.unpack(numbers, back)
+        assert (numbers.tolist(), back.tolist()) == (amounts.tolist(), [keys, 0, 0])
 
 
 @given(ROWS, ROWS, SIZES)

@@ -41,13 +41,6 @@ def _above(mine: Int64, row: Any, at: Any, other: Int64, cell: Any, to: Any, fie
 
 
 @compiled
-def rank_of(amount: Any) -> Any:
-    """A number above 0 that is larger where an amount is, without its sign and then with it."""
-    sign = amount >> 63
-    return (((amount ^ sign) - sign) << 1) | (sign + 1)
-
-
-@compiled
 def amounts_of_ranks(lists: Int64) -> None:
     """Turn ranks back into the amounts that they are of; free places stay free."""
     flat = lists.reshape(-1)
@@ -57,82 +50,62 @@ def amounts_of_ranks(lists: Int64) -> None:
 
 
 @compiled
-def _enter_rank(rank: Any, flat: Int64, start: Any, end: Any) -> None:
-    """Enter a rank into a list of ranks that stands at these places."""
-    if rank <= flat[end - np.uint64(1)]:
-        return
-    # Exchanging along the list without a jump is faster than looking for the place.
-    for at in range(start, end):
-        held = flat[at]
-        flat[at] = max(rank, held)
-        rank = min(rank, held)
+def _enter(number: Any, flat: Int64, start: Any, rank: int, places: tuple[int, ...]) -> None:
+    """Enter a number that belongs behind ``rank`` others into the list that stands here."""
+    # Exchanging along the whole list without a jump is faster than looking for the place.
+    for place in range(len(places)):
+        if place >= rank:
+            at = start + np.uint64(place)
+            held = flat[at]
+            flat[at] = max(number, held)
+            number = min(number, held)
 
 
 @compiled
-def _enter_pair(amount: Any, second: Any, flat: Int64, start: Any, end: Any) -> None:
-    """Enter an amount and its key into a list of them that stands at these places."""
-    step, beside = np.uint64(2), np.uint64(1)
-    rank = rank_of(amount)
-    at = end - step
-    held = rank_of(flat[at])
-    if rank < held or (rank == held and second <= flat[at + beside]):
-        return
-    while at > start:
-        held = rank_of(flat[at - step])
-        if held > rank or (held == rank and flat[at - beside] >= second):
-            break
-        flat[at] = flat[at - step]
-        flat[at + beside] = flat[at - beside]
-        at -= step
-    flat[at] = amount
-    flat[at + beside] = second
-
-
-@compiled
-def largest_ranks(cells: Integers, amounts: Int64, lists: Int64) -> None:
-    """Enter the rank of each amount into the list of its cell: lists of one field."""
-    width, flat = np.uint64(lists.shape[1]), lists.reshape(-1)
+def _enter_numbers(cells: Integers, numbers: Int64, lists: Int64, places: tuple[int, ...]) -> None:
+    flat = lists.reshape(-1)
+    width = np.uint64(len(places))
     for i in range(cells.size):
-        if amounts[i] != 0:
-            start = np.uint64(cells[i]) * width
-            _enter_rank(rank_of(amounts[i]), flat, start, start + width)
+        _enter(numbers[i], flat, np.uint64(cells[i]) * width, 0, places)
+
+
+def enter_numbers(cells: Integers, numbers: Int64, lists: Int64) -> None:
+    """Enter each number into the list of its cell: lists of packed entries; 0 changes nothing."""
+    _enter_numbers(cells, numbers, lists, _places(lists))
+
+
+def _places(lists: Int64) -> tuple[int, ...]:
+    """As many as there are places in a list: of a tuple, a compiler knows the length."""
+    return (0,) * lists.shape[1]
 
 
 @compiled
-def enter_rows(
+def contribute(
     cells: Integers,
     amounts: Int64,
-    blank: int,
     keys: Integers,
     total: Int64,
     packed: Integers,
-    lists: Int64,
-    fields: int,
+    lowest: Int64,
 ) -> None:
-    """Add rows to all that cells hold of their contributions, in one pass.
+    """Add contributions to what cells hold of them besides lists, in one pass.
 
     Args:
         cells, amounts, keys: The cell, the contribution and the key of each row.
-        blank: The contribution of a row that has none.
         total: The sum of each cell.
         packed: Its contributors in the low and their keys in the high 32 bits.
-        lists: The ranks of its largest contributions; where an entry has two fields, its largest
-            contributions with their keys.
-        fields: How many.
+        lowest: Its smallest contribution; empty where it is not asked for.
     """
-    width, flat = np.uint64(lists.shape[1]), lists.reshape(-1)
+    spread = lowest.size > 0
     for i in range(cells.size):
         amount = amounts[i]
-        if amount == 0 or amount == blank:
+        if amount == 0:
             continue
         cell = cells[i]
         total[cell] += amount
         packed[cell] += (np.uint64(keys[i]) << np.uint64(32)) | np.uint64(1)
-        start = np.uint64(cell) * width
-        if fields == 1:
-            _enter_rank(rank_of(amount), flat, start, start + width)
-        else:
-            _enter_pair(amount, np.int64(keys[i]), flat, start, start + width)
+        if spread:
+            lowest[cell] = min(lowest[cell], amount)
 
 
 @compiled
@@ -193,7 +166,6 @@ def merge_into(
             own += fields
 
 
-@compiled
 def merge_axis(
     source: Int64,
     target: Int64,
@@ -207,7 +179,6 @@ def merge_axis(
     group: Int64,
     start: int,
     fields: int,
-    ranks: bool,
 ) -> None:
     """Merge the lists of positions of an axis into those of groups of them.
 
@@ -219,28 +190,67 @@ def merge_axis(
         first: The first position that belongs to a group.
         group: The group of each position from there on.
         start: The position in ``target`` of group 0.
-        fields: How many fields an entry has.
-        ranks: Whether the lists hold ranks; in them numbers alone are compared.
+        fields: How many fields an entry has; 0 where it is one number, not below 0.
     """
+    axis = outer, positions, places, inner, low, high, first, group, start
+    if fields:
+        _merge_entries(source, target, *axis, fields)
+    else:
+        _merge_numbers(source, target, *axis, _places(target))
+
+
+@compiled
+def _merge_entries(
+    source: Int64,
+    target: Int64,
+    outer: int,
+    positions: int,
+    places: int,
+    inner: int,
+    low: int,
+    high: int,
+    first: int,
+    group: Int64,
+    start: int,
+    fields: int,
+) -> None:
     width, wide = source.shape[1], target.shape[1]
     spare = np.empty((1, wide), dtype=np.int64)
-    flat, merged = source.reshape(-1), target.reshape(-1)
     for o in range(outer):
         for p in range(group.size):
             row = (o * positions + first + p) * inner
             cell = (o * places + start + group[p]) * inner
             for i in range(low, high):
-                if not ranks:
-                    merge_into(source, row + i, 0, width, target, cell + i, 0, wide, fields, spare)
-                    continue
-                place = np.uint64((cell + i) * wide)
-                end = place + np.uint64(wide)
-                own = np.uint64((row + i) * width)
-                for at in range(own, own + np.uint64(width)):
-                    # The rest of the list is smaller still.
-                    if flat[at] <= merged[end - np.uint64(1)]:
-                        break
-                    _enter_rank(flat[at], merged, place, end)
+                merge_into(source, row + i, 0, width, target, cell + i, 0, wide, fields, spare)
+
+
+@compiled
+def _merge_numbers(
+    source: Int64,
+    target: Int64,
+    outer: int,
+    positions: int,
+    places: int,
+    inner: int,
+    low: int,
+    high: int,
+    first: int,
+    group: Int64,
+    start: int,
+    entries: tuple[int, ...],
+) -> None:
+    flat, merged = source.reshape(-1), target.reshape(-1)
+    width = np.uint64(len(entries))
+    for o in range(outer):
+        for p in range(group.size):
+            row = (o * positions + first + p) * inner
+            cell = (o * places + start + group[p]) * inner
+            for i in range(low, high):
+                own, to = np.uint64(row + i) * width, np.uint64(cell + i) * width
+                # Most lists are too small for a coarser cell.
+                if flat[own] > merged[to + width - np.uint64(1)]:
+                    for rank in range(len(entries)):
+                        _enter(flat[own + np.uint64(rank)], merged, to, rank, entries)
 
 
 def merge_groups(source: Int64, group: Int64, target: Int64, start: int, fields: int) -> None:
@@ -267,7 +277,6 @@ def merge_groups(source: Int64, group: Int64, target: Int64, start: int, fields:
         group,
         start,
         fields,
-        False,
     )
 
 

@@ -28,7 +28,15 @@ CONTRIBUTORS, CONTRIBUTOR_KEY = "contributors", "contributor_key"
 LOWEST, HIGHEST, ABSOLUTE = "lowest", "highest", "absolute"
 #: Lists are called by what an entry has: ``largest:amount+key``.
 LARGEST, BY_AMOUNT = "largest:", "by_amount:"
+#: The extremes as they are told, 0 where nobody contributes: columns of this name.
+SPREAD = "spread:"
 AMOUNT, ENTRY_WEIGHT, ENTRY_KEY, WAIVED = "amount", "weight", "key", "waived"
+
+_EXTREMES = frozenset({LOWEST, HIGHEST})
+#: The fields of entries.
+_OF_ENTRIES = frozenset({AMOUNT, ENTRY_WEIGHT, ENTRY_KEY, WAIVED})
+#: Between a list and a field of its entries, where a list is given column by column.
+_COLUMN = "."
 
 #: The type of each accumulator while it is combined.
 CONTRIBUTION_TYPES: Mapping[str, npt.DTypeLike] = {
@@ -53,6 +61,16 @@ def entry_fields(name: str) -> tuple[str, ...]:
         ('amount', 'key')
     """
     return tuple(name.partition(":")[2].split("+"))
+
+
+def column_name(name: str, field: str) -> str:
+    """What a field of the entries of a list is called, where it is an array of its own.
+
+    Examples:
+        >>> column_name("largest:amount+key", "key")
+        'largest.key'
+    """
+    return f"{name.partition(':')[0]}{_COLUMN}{field}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,6 +143,16 @@ class Contributions(Confidential):
         """How many of the largest are kept."""
         return int(self.amount.shape[-1])
 
+    def shapes(self) -> Iterator[tuple[str, tuple[int, ...]]]:
+        """Name of everything that is held, and the shape of the cells in it."""
+        for field in fields_of_class(self):
+            array = getattr(self, field.name)
+            if isinstance(array, np.ndarray):
+                # Lists have one more axis.
+                yield field.name, array.shape[: array.ndim - (field.name in _OF_ENTRIES)]
+        if self.by_amount is not None:
+            yield from self.by_amount.shapes()
+
     def items(self) -> Iterator[tuple[str, Integers]]:
         """Name and array of each accumulator, as they can be combined."""
         yield CONTRIBUTORS, self.contributors
@@ -161,28 +189,33 @@ class Contributions(Confidential):
 
 
 def contributions_of(arrays: Mapping[str, Integers]) -> Contributions:
-    """Contributions from accumulators by name; keys are those of the key space by now."""
+    """Contributions from accumulators by name; keys are those of the key space by now.
+
+    A list comes as one array, as it is combined, or column by column; so do the extremes.
+    """
     contributors = arrays[CONTRIBUTORS]
-    some = contributors > 0
-    lowest, highest = arrays.get(LOWEST), arrays.get(HIGHEST)
     shared: dict[str, Any] = {
         "contributors": contributors,
         "contributor_key": arrays[CONTRIBUTOR_KEY],
     }
-    largest: dict[str, Any] = {"amount": np.zeros((*contributors.shape, 0), dtype=np.int64)}
-    by_amount = None
-    for name, lists in arrays.items():
-        if name.startswith(LARGEST):
-            largest = _entries(name, lists)
-        elif name.startswith(BY_AMOUNT):
-            by_amount = Contributions(**shared, **_entries(name, lists))
+    extremes = {
+        name: np.where(contributors > 0, arrays[name], 0) for name in _EXTREMES & arrays.keys()
+    }
+    lists: dict[str, dict[str, Any]] = {SPREAD: extremes}
+    for name, array in arrays.items():
+        prefix, column, field = name.partition(_COLUMN)
+        if is_list(name):
+            lists[name.partition(":")[0] + ":"] = _entries(name, array)
+        elif column:
+            lists.setdefault(f"{prefix}:", {})[field] = array
+    nothing = {AMOUNT: np.zeros((*contributors.shape, 0), dtype=np.int64)}
+    by_amount = lists.get(BY_AMOUNT)
     return Contributions(
         **shared,
-        **largest,
-        lowest=None if lowest is None else np.where(some, lowest, 0),
-        highest=None if highest is None else np.where(some, highest, 0),
+        **lists.get(LARGEST, nothing),
+        **lists[SPREAD],
         absolute=arrays.get(ABSOLUTE),
-        by_amount=by_amount,
+        by_amount=None if by_amount is None else Contributions(**shared, **by_amount),
     )
 
 

@@ -98,7 +98,7 @@ class Accumulators(Confidential):
             array.flags.writeable = False
 
     def __repr__(self) -> str:
-        return f"<Accumulators {', '.join(name for name, _ in self.items())}: confidential>"
+        return f"<Accumulators {', '.join(name for name, _ in self.shapes())}: confidential>"
 
     def items(self) -> Iterator[tuple[str, Integers]]:
         """Name and array of each accumulator that there is."""
@@ -111,6 +111,17 @@ class Accumulators(Confidential):
         if self.contributions is not None:
             yield from self.contributions.items()
         yield from zip(replicate_names(), self.replicates, strict=False)
+
+    def shapes(self) -> Iterator[tuple[str, tuple[int, ...]]]:
+        """Name of each accumulator that there is, and the shape of the cells in it."""
+        for name in SUM_TYPE:
+            array = getattr(self, name)
+            if array is not None:
+                yield name, array.shape
+        yield from ((f"{SUM_OF}{variable}", array.shape) for variable, array in self.sums)
+        if self.contributions is not None:
+            yield from self.contributions.shapes()
+        yield from ((REPLICATE, array.shape) for array in self.replicates)
 
     def sum_of(self, variable: str) -> npt.NDArray[np.int64]:
         """The sums of a continuous variable.
@@ -243,8 +254,8 @@ class Cube(Confidential):
     values: Accumulators
 
     def __post_init__(self) -> None:
-        for name, array in self.values.items():
-            if array.shape[: array.ndim - is_list(name)] != self.spec.shape:
+        for name, shape in self.values.shapes():
+            if shape != self.spec.shape:
                 raise SpecError(f"{self.spec.title}: {name} needs the shape {self.spec.shape}.")
 
     def __repr__(self) -> str:

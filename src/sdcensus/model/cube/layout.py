@@ -107,7 +107,6 @@ class Layout:
         combine: Combine,
         *,
         fields: int = 0,
-        ranks: bool = False,
         threads: Executor | None = None,
     ) -> None:
         """Fill in subtotals and totals of flat ``cells``, in place.
@@ -121,7 +120,7 @@ class Layout:
         """
         if not self._extents:
             return
-        entry, lists = cells.shape[1:], (fields, ranks)
+        entry = cells.shape[1:]
         whole = cells.reshape((*self.shape, *entry))
         outer = self._extents[0]
         base = outer.axis.base_size
@@ -130,12 +129,12 @@ class Layout:
         pieces = [(at, min(at + step, base)) for at in range(0, base, step)]
 
         def inner_axes(piece: tuple[int, int]) -> None:
-            self._roll_inner(whole[piece[0] : piece[1]], combine, lists)
+            self._roll_inner(whole[piece[0] : piece[1]], combine, fields)
 
         def outer_axis(piece: tuple[int, int]) -> None:
             view = whole.reshape(1, self.shape[0], inner, *entry)
             for part in outer.parts:
-                _add_groups(view, part, combine, lists, *piece)
+                _add_groups(view, part, combine, fields, *piece)
 
         slices = [(at, min(at + _PIECE_CELLS, inner)) for at in range(0, inner, _PIECE_CELLS)]
         run = map if threads is None else threads.map
@@ -143,7 +142,7 @@ class Layout:
             list(run(inner_axes, pieces))
         list(run(outer_axis, slices))
 
-    def _roll_inner(self, piece: Integers, combine: Combine, lists: tuple[int, bool]) -> None:
+    def _roll_inner(self, piece: Integers, combine: Combine, fields: int) -> None:
         entry = piece.shape[len(self.shape) :]
         for at in range(len(self.shape) - 1, 0, -1):
             extent = self._extents[at]
@@ -151,7 +150,7 @@ class Layout:
             inner = math.prod(self.shape[at + 1 :])
             view = piece.reshape(outer, extent.size, inner, *entry)
             for part in extent.parts:
-                _add_groups(view, part, combine, lists, 0, inner)
+                _add_groups(view, part, combine, fields, 0, inner)
 
     def shown(self, cells: Integers) -> Integers:
         """The cells of the table in the order of its axes, as a read-only view."""
@@ -169,13 +168,13 @@ def _add_groups(
     view: Integers,
     part: _Subtotal,
     combine: Combine,
-    lists_of: tuple[int, bool],
+    fields: int,
     low: int,
     high: int,
 ) -> None:
     """Combine positions of an axis into groups behind them; of inner cells from ``low`` on.
 
-    ``lists_of`` says how many fields the entries of lists have, and whether they are ranks.
+    Of lists, ``fields`` says how many fields an entry has; 0 where it is one number.
     """
     if combine is not Combine.LARGEST:
         cells = view[:, :, low:high]
@@ -195,7 +194,7 @@ def _add_groups(
         part.first,
         part.group,
         part.start,
-        *lists_of,
+        fields,
     )
 
 
