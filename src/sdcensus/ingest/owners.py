@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sdcensus.ingest.id_parts import IdParts
+from sdcensus.model.schema.encoding import NO_VALUE
 from sdcensus.model.schema.id_forms import OWNER_FORM
 from sdcensus.model.schema.source import FileSource
 from sdcensus.model.schema.variable import EmptyOwner, Variable
@@ -27,7 +28,7 @@ class OwnerReader:
 
     Args:
         variable: The amount.
-        column: Where the file names its owners.
+        column: Where the file names the owners.
         widths: How many digits the numbers of columns have, where that is declared.
         file: The name of the file, for messages.
         secret: The office secret.
@@ -37,6 +38,7 @@ class OwnerReader:
         self, variable: Variable, column: str, widths: Mapping[str, int], file: str, secret: bytes
     ) -> None:
         source = variable.source
+        self.column = column
         self._required = source is None or source.owner_empty is EmptyOwner.PROBLEM
         self._ids = IdParts(
             (column,),
@@ -48,11 +50,25 @@ class OwnerReader:
             tag=variable.entity.tag,
         )
 
-    def digests(self, batch: pa.RecordBatch) -> tuple[Integers, Integers]:
-        """The digest of each owner, 0 for none; and which records should have one."""
+    def digests(self, batch: pa.RecordBatch, amounts: Integers) -> tuple[Integers, Integers]:
+        """The digest of each owner, 0 for none; and which records should have one.
+
+        Who has no land needs no owner of it: ``amounts`` that are missing or 0 belong to nobody.
+        """
         owners = self._ids.digests(batch)
         owners.digests[owners.empty] = 0
-        return owners.digests, owners.empty & self._required
+        belongs = (amounts != NO_VALUE) & (amounts != 0)
+        return owners.digests, owners.empty & belongs & self._required
+
+
+def owner_reader(
+    variable: Variable, widths: Mapping[str, int], file: str, secret: bytes
+) -> OwnerReader | None:
+    """What reads the owners of an amount; ``None`` for variables without."""
+    source = variable.source
+    if source is None or source.owner is None:
+        return None
+    return OwnerReader(variable, source.owner, widths, file, secret)
 
 
 def owner_numbers(digests: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint32]:

@@ -43,8 +43,9 @@ class CodeEncoder:
     """Finds the leaf of a variable that a value of a file stands for.
 
     A value matches a code to the letter (blanks around it do not count); where it does not, and
-    both are whole numbers, by value, so that ``01`` and ``1.0`` find the code ``1``. Leaves that
-    are intervals take every number between their bounds.
+    the code is a whole number, by value, so that ``01`` and ``1.0`` find the code ``1``. A missing
+    code of an amount is found by value whatever number it is. Leaves that are intervals take every
+    number between their bounds.
 
     Args:
         variable: The variable.
@@ -70,12 +71,14 @@ class CodeEncoder:
         self._decimal_mark = decimal_mark
         self._scale = scale
         self._by_text = {code.code: at for at, code in enumerate(variable.codes)}
-        self._by_number: dict[int, int] = {}
-        ambiguous: set[int] = set()
+        self._by_number: dict[Decimal, int] = {}
+        ambiguous: set[Decimal] = set()
         for text, at in self._by_text.items():
-            number = whole_number(text)
+            number = _code_number(text, variable, decimal_mark)
             if number is not None:
                 if number in self._by_number:
+                    if variable.continuous:  # two ways to write one missing code
+                        continue
                     ambiguous.add(number)
                 self._by_number[number] = at
         for number in ambiguous:
@@ -103,10 +106,9 @@ class CodeEncoder:
         number = _number(text, self._decimal_mark)
         if number is None:
             return Trouble.NOT_A_NUMBER if self._numeric else Trouble.UNKNOWN
-        if number.adjusted() <= _MOST_DIGITS and number == number.to_integral_value():
-            same = self._by_number.get(int(number))
-            if same is not None:
-                return same
+        same = self._by_number.get(number)
+        if same is not None:
+            return same
         return self._interval(number if self._scale == 1 else Fraction(number) * self._scale)
 
     def _interval(self, number: Decimal | Fraction) -> int:
@@ -143,6 +145,15 @@ def _number(text: str, decimal_mark: str = ".") -> Decimal | None:
             return None
         text = text.replace(decimal_mark, ".")
     return Decimal(text) if len(text) <= _LONGEST and _NUMBER.fullmatch(text) else None
+
+
+def _code_number(text: str, variable: Variable, decimal_mark: str) -> Decimal | None:
+    """The number by which a code is found; of amounts, missing codes may be any number."""
+    if not variable.continuous:
+        whole = whole_number(text)
+        return None if whole is None else Decimal(whole)
+    as_in_the_file = _number(text, decimal_mark)
+    return _number(text) if as_in_the_file is None else as_in_the_file
 
 
 def whole_number(text: str) -> int | None:
