@@ -176,8 +176,11 @@ def _check_columns(
         hints = column_hints(schema, file, path, columns, known)
         usual = (
             'If the file calls it differently, say so in the schema: column = "…" in its variable;'
-            f" id = […] or link = […] in [entity.{file.entity}] where it is part of an id."
+            f" id = […] or link = […] in [entity.{file.entity}] where it is part of an id; owner = …"
+            " of an amount; x = … or y = … of a grid."
         )
+        if file.source.format is FileFormat.PARQUET:
+            usual += " Columns of lists, structures and durations cannot be read."
         raise InputError("\n".join([*texts, *(hints or [usual])]))
 
 
@@ -344,7 +347,7 @@ class _Tasks:
                 self._parts.append(variable.name, encoded.values)
             if as_values:
                 numbers = encoder.numbers(array)
-                if not as_codes or encoded.trouble is None:
+                if not as_codes:
                     self._report(variable, numbers, rows, file, label)
                 self._parts.append(value_column(variable.name), numbers.values)
                 if owners is not None:

@@ -58,6 +58,7 @@ class CodeEncoder:
         "_by_text",
         "_continuous",
         "_decimal_mark",
+        "_decimals",
         "_empty",
         "_intervals",
         "_lowers",
@@ -92,7 +93,7 @@ class CodeEncoder:
         self._lowers = [lower or 0 for lower, _, _ in self._intervals]
         valid = [code for code in variable.codes if code.kind is CodeKind.VALID]
         self._numeric = bool(valid) and all(code.lower is not None for code in valid)
-        self._continuous = variable.continuous
+        self._continuous, self._decimals = variable.continuous, variable.decimals
         self._empty = _empty_position(variable)
 
     def position(self, value: str | None) -> int:
@@ -109,7 +110,13 @@ class CodeEncoder:
         same = self._by_number.get(number)
         if same is not None:
             return same
+        if self._continuous and isinstance(self._amount(text), Trouble):
+            return Trouble.OUT_OF_RANGE  # no class is that of an amount which cannot be kept
         return self._interval(number if self._scale == 1 else Fraction(number) * self._scale)
+
+    def _amount(self, text: str) -> int | Trouble:
+        mark, scale = self._decimal_mark, self._scale
+        return fixed_point(text, self._decimals, decimal_mark=mark, scale=scale)
 
     def _interval(self, number: Decimal | Fraction) -> int:
         if not self._numeric:
