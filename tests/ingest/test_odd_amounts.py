@@ -16,6 +16,8 @@ from sdcensus.errors import DataProblems, InputError
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.schema.file_problems import Problem, ProblemKind
 from sdcensus.model.secret import Secret
+from sdcensus.report.load.blocks import Words
+from sdcensus.report.load.content import findings
 from sdcensus.session.census.census import Census, load, open_files, open_store
 from tests.ingest.small_census import SECRET_BYTES
 
@@ -57,8 +59,6 @@ REFUSED = {
     ),
     **dict.fromkeys(["90071992547409.93", "-9e15", "9.3e18", "1e400", "9" * 30], OUT),
 }  # fmt: skip
-
-
 
 
 def put(folder: Path, rows: list[str], *, schema: str = SCHEMA) -> Path:
@@ -163,12 +163,15 @@ def test_only_amounts_need_an_owner(tmp_path: Path) -> None:
         ]
 
 
-GRID = SCHEMA + """\
+GRID = (
+    SCHEMA
+    + """\
 [variable.area]
 role = "geography"
 codes = { A = "Anse" }
 grid = { x = "x", y = "y", epsg = 3035, cell = 1000, extent = [0, 0, 3000, 2000] }
 """
+)
 #: Coordinates, and the square in which they lie; the last one is that of none.
 POINTS = {
     ("0", "0"): 0, ("+999.999", "5"): 0, ("1e3", " 5 "): 1, ("2999.9", "1999.9"): 5,
@@ -249,3 +252,47 @@ def test_columns_that_hold_no_amounts_are_refused(tmp_path: Path, column: pa.Arr
         load(schema, tmp_path / "c.store", secret=SECRET)
     with pytest.raises(InputError):
         open_files(schema, secret=SECRET).tabulate("row", of="households", measure="sum(rent)")
+
+
+TWO_FILES = SCHEMA.replace('path = "households.csv"', 'path = ["a.csv", "b.csv"]').replace(
+    'empty = "not_stated"\n', 'empty = "not_stated"\nunit = "euro per month"\n'
+)
+
+
+def notes(folder: Path, first: list[int], second: list[int], setting: str = "") -> list[str]:
+    """What the report on a load of two files tells."""
+    for file, amounts, start in (("a.csv", first, 0), ("b.csv", second, 50)):
+        rows = "".join(f"{start + at},{amount}\n" for at, amount in enumerate(amounts))
+        (folder / file).write_text(f"hh,rent\n{rows}", encoding="utf-8", newline="\n")
+    report = load(put(folder, [], schema=TWO_FILES + setting), folder / "c.store", secret=SECRET)
+    told = findings(report, Words("en"))
+    return [note for note in told if "times as large" in note or "below 0" in note]
+
+
+MONTHS = [900, 1000, 0, 1100, 1200, 800]
+YEARS = [12 * amount for amount in MONTHS]
+
+
+def test_a_unit_that_was_forgotten_is_told(tmp_path: Path) -> None:
+    (note,) = notes(tmp_path, MONTHS, YEARS)
+    assert note.startswith("amounts of rent are about 12 times as large in b.csv as in a.csv")
+    assert "file_units in [variable.rent]" in note
+
+
+@pytest.mark.parametrize(
+    ("second", "setting"),
+    [
+        ([3 * amount for amount in MONTHS], ""),  # a rich part of the country
+        (YEARS[:4], ""),  # too few to say anything
+        ([0] * 9, ""),
+        (YEARS, 'file_units = { "b.csv" = { unit = "euro per year", scale = "1/12" } }\n'),
+    ],
+)
+def test_files_in_one_unit_are_not_complained_of(
+    tmp_path: Path, second: list[int], setting: str
+) -> None:
+    assert notes(tmp_path, MONTHS, second, setting) == []
+
+
+def test_amounts_below_0_are_told_where_no_class_forbids_them(tmp_path: Path) -> None:
+    assert "levels" in notes(tmp_path, [*MONTHS, -5], MONTHS)[0]

@@ -176,8 +176,8 @@ def _check_columns(
         hints = column_hints(schema, file, path, columns, known)
         usual = (
             'If the file calls it differently, say so in the schema: column = "…" in its variable;'
-            f" id = […] or link = […] in [entity.{file.entity}] where it is part of an id; owner = …"
-            " of an amount; x = … or y = … of a grid."
+            f" id = […] or link = […] in [entity.{file.entity}] where it is part of an id;"
+            " owner = … of an amount; x = … or y = … of a grid."
         )
         if file.source.format is FileFormat.PARQUET:
             usual += " Columns of lists, structures and durations cannot be read."
