@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
+from pyreadstat import write_sav
 
 from sdcensus.errors import DataProblems, InputError
 from sdcensus.model.cube.cube import Cube
@@ -54,10 +55,10 @@ REFUSED = {
     **dict.fromkeys(
         ["1,234.50", "1.234,50", "1 234", "1\u00a0234", "1'234", "NaN", "inf", "-inf", "£500",
          "500 EUR", "\uff11\uff12", "1_000", "0x10", "--5", "5-", "(5)", "5%", "1/2", "'5",
-         "5\u200b", "\u22125", "1.2.3", "1e5.5", "1e99999", "9" * 201, "true", "None", ".", "-"],
+         "5\u200b", "\u22125", "1.2.3", "1e5.5", "1e99999", "9" * 321, "true", "None", ".", "-"],
         NO_NUMBER,
     ),
-    **dict.fromkeys(["90071992547409.93", "-9e15", "9.3e18", "1e400", "9" * 30], OUT),
+    **dict.fromkeys(["90071992547409.93", "-9e15", "9.3e18", "1e400", "9" * 309], OUT),
 }  # fmt: skip
 
 
@@ -252,6 +253,23 @@ def test_columns_that_hold_no_amounts_are_refused(tmp_path: Path, column: pa.Arr
         load(schema, tmp_path / "c.store", secret=SECRET)
     with pytest.raises(InputError):
         open_files(schema, secret=SECRET).tabulate("row", of="households", measure="sum(rent)")
+
+
+@pytest.mark.parametrize("declared", ['["99999"]', '["99999", "999"]'])
+def test_amounts_that_a_file_declares_to_be_no_answer_are_not_added_up(
+    tmp_path: Path, declared: str
+) -> None:
+    schema = SCHEMA.replace(".csv", ".sav").replace('["99999", "-8.80"]', declared)
+    path = put(tmp_path, [], schema=schema)
+    table = pa.table({"hh": ["1", "2", "3"], "rent": [5.0, 999.0, 7.5]}).to_pandas()
+    write_sav(table, str(tmp_path / "households.sav"), missing_ranges={"rent": [999]})
+    if "999" in declared.split('"'):
+        load(path, tmp_path / "c.store", secret=SECRET)
+        assert sums(open_store(tmp_path / "c.store"), "row", "sum(rent)")[1:4] == [500, 0, 750]
+        return
+    remedy = r'not_stated = \["99999", "999"\] in \[variable.rent\]'
+    with pytest.raises(InputError, match=remedy):
+        load(path, tmp_path / "c.store", secret=SECRET)
 
 
 TWO_FILES = SCHEMA.replace('path = "households.csv"', 'path = ["a.csv", "b.csv"]').replace(

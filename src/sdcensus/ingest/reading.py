@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sdcensus.errors import InputError, SpecError, UnknownName
-from sdcensus.ingest.column_hints import column_hints
+from sdcensus.ingest.column_hints import column_hints, refuse_missing_amounts
 from sdcensus.ingest.coordinates import UNKNOWN_SQUARE, coordinates, grid_positions
 from sdcensus.ingest.encode import ColumnEncoder, Encoded
 from sdcensus.ingest.id_parts import IdParts, content_digests, part_after
@@ -128,6 +128,7 @@ def _read_file(
         tasks = _Tasks(schema, file, path, reader, parts, secret, log).all()
         columns = list(dict.fromkeys(column for task in tasks for column in task.columns))
         _check_columns(schema, file, path, reader, columns)
+        refuse_missing_amounts(schema, file, path)
         progress(f"reading {reader.name}", 0.0)
         total = reader.rows() or _guessed_rows(path, file.source.format)
         first = 2 if file.source.format in _WITH_HEADER else 1

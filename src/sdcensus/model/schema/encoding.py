@@ -16,8 +16,9 @@ from sdcensus.model.schema.variable import CodeKind, EmptyField, Variable
 
 #: Values beyond this cannot be summed exactly over a census.
 LARGEST_FIXED_POINT = 1 << 53
-#: No number of a census has more digits before the point, or is written in more characters.
-_MOST_DIGITS, _LONGEST = 18, 200
+#: No number of a census has more digits before the point, or is written in more characters: the
+#: longest of a typed file has 309 digits.
+_MOST_DIGITS, _LONGEST = 18, 320
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
 _EXACT = Context(prec=2 * _LONGEST)
 
