@@ -124,6 +124,8 @@ def test_inhabited_squares_do_not_depend_on_the_order_of_rows(tmp_path: Path) ->
 def test_a_census_without_points_has_no_inhabited_square(tmp_path: Path) -> None:
     census = gridland(tmp_path, [("", ""), ("", "")], INHABITED).load()
     assert [code.code for code in census.schema.variable("ed_grid").codes] == ["unallocated"]
+    with pytest.raises(SpecError, match="no record lies in any square"):
+        census.tabulate("ed_grid", of="households")
 
 
 def test_raw_files_with_inhabited_squares_are_loaded_first(tmp_path: Path) -> None:

@@ -217,6 +217,11 @@ def _explained(error: Exception, duckdb: Any, memory_limit: str | None) -> Sdcen
             " rows have as many fields as the header, and that quotation marks are closed;"
             " `sdcensus load` says more."
         )
+    if "UINT64" in message:
+        return InputError(
+            "A parquet column of whole numbers without a sign holds one that does not fit 64 bits"
+            " with a sign. Write the column as signed integers, or as decimals of 38 digits."
+        )
     if isinstance(error, duckdb.ConversionException | duckdb.OutOfRangeException):
         return EngineError(SUM_TOO_LARGE)
     if isinstance(error, duckdb.IOException):

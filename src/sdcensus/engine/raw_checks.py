@@ -5,17 +5,17 @@ Every check first counts, which is cheap; only where something is wrong are the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from sdcensus.engine.raw_encoding import Encoding
+from sdcensus.engine.raw_encoding import Encoding, as_text
 from sdcensus.engine.raw_files import RawFile
 from sdcensus.engine.raw_frames import FrameReference, Frames, WantedColumns
 from sdcensus.engine.raw_query import FileQuery, IdPart, column_of
-from sdcensus.model.schema.file_problems import Problem, ProblemKind
+from sdcensus.model.schema.file_problems import Adviser, Problem, ProblemKind
 from sdcensus.model.schema.remedies import owner_adviser
 from sdcensus.model.schema.schema import KeyColumn, Schema
 from sdcensus.model.schema.variable import EmptyOwner, Entity, Variable
@@ -23,10 +23,14 @@ from sdcensus.model.schema.variable import EmptyOwner, Entity, Variable
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-#: So many rows of each problem are named.
-_EXAMPLES = 5
+#: So many rows of each problem are named, and so many values looked at for advice.
+_EXAMPLES, _MOST_VALUES = 5, 100
 #: Where a row stands: in which of the files, and where in it.
 _WHERE = {"part": "f.part", "row": "f.row"}
+
+
+#: What helps against each kind of problem of a column.
+AdviserOfKind = Callable[[ProblemKind], Adviser]
 
 
 class Checks:
@@ -131,7 +135,8 @@ class Checks:
         frames = self._frames()
         query = frames.query(entity)
         part = frames.owner_part(entity, variable)
-        empty = f"{query.part(part)} IS NULL"
+        # Who has no land needs no owner of it.
+        empty = f"{query.part(part)} IS NULL AND coalesce({query.value(variable)}, 0) != 0"
         found = self._wrong(frames, query, empty, ProblemKind.EMPTY_OWNER, part.column)
         advice = owner_adviser(variable)((), True)
         return [replace(problem, advice=advice) for problem in found]
@@ -185,17 +190,22 @@ class Checks:
         file = frames.query(Entity.HOUSEHOLD).file.name
         return [Problem(ProblemKind.REFERENCE_PERSON, file, text, count)] if count else []
 
-    def troubles(self, entity: Entity, column: str, encoding: Encoding) -> list[Problem]:
-        """Values of a column that have no meaning."""
+    def troubles(
+        self, entity: Entity, column: str, encoding: Encoding, adviser: AdviserOfKind
+    ) -> list[Problem]:
+        """Values of a column that have no meaning, with what helps against them."""
         problems = []
         for kind, values in encoding.wrong:
+            texts = [as_text(value) or "" for value in values[:_MOST_VALUES].to_pylist()]
+            advice = adviser(kind)(texts, len(values) < _MOST_VALUES)
             self._connection.register("wrong", pa.table({"raw": values}))
             frames = self._frames()
             query = FileQuery(self._schema, self._files[entity], frames.parameters)
             name = query.column(column)
             condition = f"EXISTS (SELECT 1 FROM wrong WHERE wrong.raw IS NOT DISTINCT FROM {name})"
             rows = query.sql(_WHERE, numbered=True, where=condition)
-            problems += self._located(frames, query.file, rows, kind, column)
+            located = self._located(frames, query.file, rows, kind, column)
+            problems += [replace(problem, advice=advice) for problem in located]
             self._connection.unregister("wrong")
         return problems
 

@@ -6,12 +6,10 @@ a small relation from a value to its leaf. A column of a hundred million rows ha
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -26,7 +24,7 @@ from sdcensus.model.schema.encoding import (
     weight_trouble,
 )
 from sdcensus.model.schema.file_problems import ProblemKind, problem_of
-from sdcensus.model.schema.grids import GridSpec
+from sdcensus.model.schema.grids import COORDINATE, GridSpec
 from sdcensus.model.schema.variable import Role, Variable
 
 if TYPE_CHECKING:
@@ -34,9 +32,7 @@ if TYPE_CHECKING:
 
 #: Columns that are asked for in one scan of a file.
 _COLUMNS_AT_ONCE = 16
-#: A coordinate, with a point as its decimal mark.
-_COORDINATE = r"-?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]{1,3})?"
-_FARTHEST = Decimal(10**15)
+_FARTHEST = 1e15
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +125,7 @@ def encode_coordinate(
     for raw in values.to_pylist():
         text = as_text(raw)
         number = _coordinate(text, decimal_mark)
-        cell = None if number is None else math.floor(number / grid.cell)
+        cell = None if number is None else int(number // grid.cell)
         if cell is not None and first <= cell <= last:
             cells.append(cell - first)
             kinds.append(None)
@@ -183,12 +179,12 @@ def _amount(
     return amount
 
 
-def _coordinate(text: str | None, decimal_mark: str) -> Decimal | None:
-    """A coordinate as a number; what is beyond all maps is as far as can be."""
-    pattern = _COORDINATE.replace("[.]", f"[{decimal_mark}]")
+def _coordinate(text: str | None, decimal_mark: str) -> float | None:
+    """A coordinate as the number that a load takes; what is beyond all maps is far away."""
+    pattern = COORDINATE.replace("[.]", f"[{decimal_mark}]")
     if text is None or not re.fullmatch(pattern, text.strip(), re.ASCII):
         return None
-    number = Decimal(text.strip().replace(decimal_mark, "."))
+    number = float(text.strip().replace(decimal_mark, "."))
     return max(-_FARTHEST, min(_FARTHEST, number))
 
 

@@ -28,9 +28,16 @@ from sdcensus.kernels.keys.decimal_keys import keys_from_decimals
 from sdcensus.kernels.keys.record_keys import record_digests, record_keys
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.cube import Origin
-from sdcensus.model.schema.file_problems import OnProblem, Problem, refuse_if
+from sdcensus.model.schema.file_problems import (
+    Adviser,
+    OnProblem,
+    Problem,
+    ProblemKind,
+    refuse_if,
+)
 from sdcensus.model.schema.grids import GridSpec
 from sdcensus.model.schema.implications import declared_rules
+from sdcensus.model.schema.remedies import coordinate_adviser, extent_adviser, value_adviser
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity, Variable
 from sdcensus.model.secret import Secret
@@ -230,7 +237,19 @@ class FileRecords(Confidential):
         checks = Checks(connection, self._schema, self._files)
         for name, (column, encoding) in made.items():
             self._encodings[name] = encoding
-            self._problems["values", name] = checks.troubles(entity, column, encoding)
+            adviser = partial(self._adviser, variable, grid, column)
+            self._problems["values", name] = checks.troubles(entity, column, encoding, adviser)
+
+    def _adviser(
+        self, variable: Variable, grid: GridSpec | None, column: str, kind: ProblemKind
+    ) -> Adviser:
+        """What helps against values of a column: the same as in a load."""
+        assert variable.source is not None
+        file = self._schema.file(variable.source.file)
+        if grid is None:
+            return value_adviser(variable, file, kind)
+        outside = kind is ProblemKind.OUT_OF_RANGE
+        return extent_adviser(grid) if outside else coordinate_adviser(column, file)
 
     def _home_of(self, variable: Variable) -> Entity:
         """The kind of unit in whose file a variable stands."""

@@ -22,7 +22,8 @@ from sdcensus.model.spec.universe import universe_of
 
 #: What every engine says where a sum would leave 64 bits.
 SUM_TOO_LARGE = (
-    "A sum does not fit 64 bits. Take fewer decimals for the weight or the amount that is summed."
+    "A sum does not fit 64 bits. Keep fewer decimals of the amount or of the weight (decimals in"
+    " its entry of the schema), or write the amount in a larger unit, and load again."
 )
 
 

@@ -1,4 +1,4 @@
-"""What helps where a file does not have the columns that the schema names: tried before it is said.
+"""What helps where a file and the columns of a schema do not fit: tried before it is said.
 
 A delimiter, a sheet or an encoding is proposed if the file has all the columns with it; another
 name, if a column of the file differs from the one that is missing by capital letters, accents or
@@ -12,11 +12,14 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from sdcensus.errors import SdcensusError
+from sdcensus.errors import InputError, SdcensusError
 from sdcensus.ingest.readers.csvfile import DELIMITERS, read_header
 from sdcensus.ingest.readers.excel import sheets_with
+from sdcensus.ingest.readers.statfiles import described_columns
+from sdcensus.model.schema.encoding import CodeEncoder
 from sdcensus.model.schema.schema import CensusFile, Schema
 from sdcensus.model.schema.source import FileFormat
+from sdcensus.model.schema.variable import CodeKind, Role
 
 #: Signs between fields that are not looked for by themselves: they stand in names as well.
 _RARE_DELIMITERS = (":", " ", "^", "~", "#", "\\", "/")
@@ -39,6 +42,41 @@ def column_hints(
     if as_a_whole:
         return as_a_whole[:1]
     return [*_other_names(schema, file, [name for name in columns if name not in known], known)]
+
+
+def refuse_missing_amounts(schema: Schema, file: CensusFile, path: Path) -> None:
+    """Refuse amounts that the file itself declares to be no answer, and the schema does not.
+
+    As codes they would be found to be unknown; as amounts they would be added up.
+
+    Raises:
+        InputError: There are such.
+    """
+    amounts = {
+        variable.source.column: variable
+        for variable in schema.variables
+        if variable.continuous and variable.role is not Role.WEIGHT
+        if variable.source is not None and variable.source.file == file.name
+    }
+    if file.source.format is not FileFormat.SPSS or not amounts:
+        return
+    remedies = []
+    for column in described_columns(path, file.source.format):
+        variable = amounts.get(column.name)
+        if variable is None:
+            continue
+        encoder = CodeEncoder(variable)
+        known = {at for at, code in enumerate(variable.codes) if code.is_missing}
+        codes = [code for code in column.missing if encoder.position(code) not in known]
+        if codes:
+            before = [code.code for code in variable.codes if code.kind is CodeKind.NOT_STATED]
+            listed = json.dumps([*(code for code in before if code != "_U"), *codes])
+            remedies.append(f"not_stated = {listed} in [variable.{variable.name}]")
+    if remedies:
+        raise InputError(
+            f"{path.name}: the file declares values of amounts to mean that there is no answer, and"
+            f" the schema does not; they would be added up. Declare them: {'; '.join(remedies)}."
+        )
 
 
 def _other_reading(file: CensusFile, path: Path, columns: Sequence[str]) -> Iterator[str]:

@@ -11,15 +11,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sdcensus.errors import MissingExtra, SpecError
-from sdcensus.model.schema.grids import GridSpec
+from sdcensus.model.schema.grids import COORDINATE, GridSpec
 
 if TYPE_CHECKING:
     from pyproj import Transformer
 
 Integers = npt.NDArray[Any]
 
-#: A coordinate as text, with a point as its decimal mark.
-_COORDINATE = r"^-?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]{1,3})?$"
 _FARTHEST = 1e15
 #: Where a point lies that has no coordinates, or lies outside, of a grid of inhabited squares.
 UNKNOWN_SQUARE = -1
@@ -53,8 +51,10 @@ def coordinates(array: pa.Array, decimal_mark: str = ".") -> tuple[Integers, Int
     """Numbers, NaN for an empty field; and which fields are not numbers."""
     if pa.types.is_string(array.type):
         text = pc.utf8_trim_whitespace(array)
-        plain = pc.match_substring_regex(text, _COORDINATE.replace("[.]", f"[{decimal_mark}]"))
+        pattern = COORDINATE.replace("[.]", f"[{decimal_mark}]")
+        plain = pc.match_substring_regex(text, f"^{pattern}$")
         text = pc.replace_substring(text, decimal_mark, ".")
+        text = pc.utf8_ltrim(text, "+")  # what reads numbers takes no plus
         bad = pc.and_(pc.is_valid(text), pc.invert(pc.fill_null(plain, False)))
         array = pc.if_else(pc.fill_null(plain, False), text, None).cast(pa.float64())
         return (

@@ -133,7 +133,7 @@ class ColumnEncoder:
         halves = halves[narrow.offset : narrow.offset + len(narrow)]
         values = halves[:, 0].copy()
         mask = plain.to_numpy(zero_copy_only=False).astype(bool)
-        numbers = [fixed_point(code, decimals) for code in missing]
+        numbers = {fixed_point(code, decimals, decimal_mark=at) for code in missing for at in ".,"}
         mask &= ~np.isin(values, [number for number in numbers if not isinstance(number, Trouble)])
         in_one_half = halves[:, 1] == values >> 63
         mask &= in_one_half & (np.abs(values) <= LARGEST_FIXED_POINT)

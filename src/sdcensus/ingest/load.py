@@ -20,6 +20,7 @@ from sdcensus.ingest.arrange import ArrangedRecords, link_records, order_records
 from sdcensus.ingest.id_parts import LinkMatches
 from sdcensus.ingest.identities import ProposedIdentity, undeclared_identities
 from sdcensus.ingest.load_facts import LoadFacts, look_at
+from sdcensus.ingest.owners import unit_notes
 from sdcensus.ingest.reading import read_files
 from sdcensus.kernels.cells.tabulate import NO_ROW
 from sdcensus.model.confidential import Confidential
@@ -181,7 +182,7 @@ def load_census(
     with writing(out, replace=replace) as writer:
         for census_map in maps:
             writer.write_map(census_map.variable, census_map.content)
-        links = _build(schema, writer, secret, on_problem, log, progress)
+        links, unit_differences = _build(schema, writer, secret, on_problem, log, progress)
         # Only now is no file of the folder mapped any more: Windows removes and renames no others.
         for folder in writer.folder.glob("*.parts"):
             shutil.rmtree(folder)
@@ -189,6 +190,7 @@ def load_census(
     notes = (
         *(census_map.note for census_map in maps if census_map.note),
         *inhabited_notes(store.schema),
+        *unit_differences,
     )
     identities = undeclared_identities(store, progress)
     lost = {kinds: link.unmatched for kinds, link in links.items()}
@@ -204,10 +206,11 @@ def _build(
     on_problem: OnProblem,
     log: ProblemLog,
     progress: Progress,
-) -> dict[tuple[Entity, Entity], LinkMatches]:
-    """Fill the store; how the links of each kind to each other one match."""
+) -> tuple[dict[tuple[Entity, Entity], LinkMatches], tuple[Text, ...]]:
+    """Fill the store; how the links of each kind match, and what is told of units of files."""
     material = secret.reveal_for_record_keys()
     parts = read_files(schema, writer.folder, material, log, progress)
+    notes = unit_notes(schema, parts)
     schema = with_inhabited_squares(schema, parts)
     records = link_records(schema, parts, material, log, progress)
     _refuse_if(log, on_problem)
@@ -215,11 +218,12 @@ def _build(
     write_records(schema, records, writer, progress)
     _finish(schema, records, writer, secret, on_problem, log, progress)
     _refuse_if(log, on_problem)
-    return {
+    links = {
         (entity, parent): matches
         for entity, own in records.items()
         for parent, matches in own.matches.items()
     }
+    return links, notes
 
 
 def _refuse_if(log: ProblemLog, on_problem: OnProblem) -> None:

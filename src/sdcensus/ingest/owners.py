@@ -1,6 +1,8 @@
 """To whom amounts belong, and in which unit a file has them, while files are read.
 
-Owners become numbers, and nothing else of them is kept.
+Owners become numbers, and nothing else of them is kept. Files in another unit are declared
+(``file_units``). Where somebody forgets that, a year's income stands beside a month's, and no value
+is wrong by itself: only the files as wholes differ, and that is told.
 """
 
 from __future__ import annotations
@@ -8,18 +10,31 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from sdcensus.ingest.id_parts import IdParts
+from sdcensus.model.schema.encoding import NO_VALUE
 from sdcensus.model.schema.id_forms import OWNER_FORM
+from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.source import FileSource
-from sdcensus.model.schema.variable import EmptyOwner, Variable
+from sdcensus.model.schema.variable import EmptyOwner, Entity, Role, Variable
+from sdcensus.model.text import Text
+from sdcensus.store.manifest import value_column
+
+if TYPE_CHECKING:
+    from sdcensus.ingest.reading import ColumnParts
 
 Integers = npt.NDArray[Any]
+
+#: So many times as large as in another file, amounts are told. Rich and poor areas differ less; a
+#: year has twelve months.
+MANY_TIMES = 6
+#: Files with fewer amounts say nothing.
+FEWEST_AMOUNTS = 5
 
 
 class OwnerReader:
@@ -27,7 +42,7 @@ class OwnerReader:
 
     Args:
         variable: The amount.
-        column: Where the file names its owners.
+        column: Where the file names the owners.
         widths: How many digits the numbers of columns have, where that is declared.
         file: The name of the file, for messages.
         secret: The office secret.
@@ -37,6 +52,7 @@ class OwnerReader:
         self, variable: Variable, column: str, widths: Mapping[str, int], file: str, secret: bytes
     ) -> None:
         source = variable.source
+        self.column = column
         self._required = source is None or source.owner_empty is EmptyOwner.PROBLEM
         self._ids = IdParts(
             (column,),
@@ -48,11 +64,25 @@ class OwnerReader:
             tag=variable.entity.tag,
         )
 
-    def digests(self, batch: pa.RecordBatch) -> tuple[Integers, Integers]:
-        """The digest of each owner, 0 for none; and which records should have one."""
+    def digests(self, batch: pa.RecordBatch, amounts: Integers) -> tuple[Integers, Integers]:
+        """The digest of each owner, 0 for none; and which records should have one.
+
+        Who has no land needs no owner of it: ``amounts`` that are missing or 0 belong to nobody.
+        """
         owners = self._ids.digests(batch)
         owners.digests[owners.empty] = 0
-        return owners.digests, owners.empty & self._required
+        belongs = (amounts != NO_VALUE) & (amounts != 0)
+        return owners.digests, owners.empty & belongs & self._required
+
+
+def owner_reader(
+    variable: Variable, widths: Mapping[str, int], file: str, secret: bytes
+) -> OwnerReader | None:
+    """What reads the owners of an amount; ``None`` for variables without."""
+    source = variable.source
+    if source is None or source.owner is None:
+        return None
+    return OwnerReader(variable, source.owner, widths, file, secret)
 
 
 def owner_numbers(digests: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint32]:
@@ -79,3 +109,45 @@ def scale_of(variable: Variable, source: FileSource, path: Path) -> Fraction:
         if path in source.named(name):
             return scale
     return Fraction(1)
+
+
+def unit_notes(schema: Schema, parts: Mapping[Entity, ColumnParts]) -> tuple[Text, ...]:
+    """What an office is told of amounts whose files differ by far. Confidential, as the load is."""
+    return tuple(
+        note
+        for variable in schema.variables
+        if variable.continuous and variable.role is not Role.WEIGHT and variable.source is not None
+        for note in _notes(variable, parts[schema.file(variable.source.file).entity])
+    )
+
+
+def _notes(variable: Variable, parts: ColumnParts) -> tuple[Text, ...]:
+    """The file with the largest amounts, where they are by far larger than in another one."""
+    if len(parts.pieces) < 2:
+        return ()
+    values = parts.read(value_column(variable.name))
+    ends = [*(first for _, first, _ in parts.pieces[1:]), parts.rows]
+    sizes = [
+        (_median(values[first:end]), name)
+        for (name, first, _), end in zip(parts.pieces, ends, strict=True)
+    ]
+    known = sorted(size for size in sizes if size[0])
+    if len(known) < 2 or known[-1][0] < MANY_TIMES * known[0][0]:
+        return ()
+    (small, smaller), (large, larger) = known[0], known[-1]
+    note = Text.named("load.report.found_units").filled(
+        variable=variable.name,
+        file=larger,
+        other=smaller,
+        times=f"{round(large / small):,}",
+    )
+    return (note,)
+
+
+def _median(values: npt.NDArray[np.int64]) -> int:
+    """The median size of amounts other than 0; 0 where there are too few."""
+    sizes = np.abs(values[(values != NO_VALUE) & (values != 0)])
+    if sizes.size < FEWEST_AMOUNTS:
+        return 0
+    middle = sizes.size // 2
+    return int(np.partition(sizes, middle)[middle])

@@ -14,11 +14,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sdcensus.errors import InputError, SpecError, UnknownName
-from sdcensus.ingest.column_hints import column_hints
+from sdcensus.ingest.column_hints import column_hints, refuse_missing_amounts
 from sdcensus.ingest.coordinates import UNKNOWN_SQUARE, coordinates, grid_positions
 from sdcensus.ingest.encode import ColumnEncoder, Encoded
 from sdcensus.ingest.id_parts import IdParts, content_digests, part_after
-from sdcensus.ingest.owners import OwnerReader, scale_of
+from sdcensus.ingest.owners import owner_reader, scale_of
 from sdcensus.ingest.readers import Reader, open_reader
 from sdcensus.kernels.keys.decimal_keys import parse_decimal_keys
 from sdcensus.model.progress import Progress
@@ -128,6 +128,7 @@ def _read_file(
         tasks = _Tasks(schema, file, path, reader, parts, secret, log).all()
         columns = list(dict.fromkeys(column for task in tasks for column in task.columns))
         _check_columns(schema, file, path, reader, columns)
+        refuse_missing_amounts(schema, file, path)
         progress(f"reading {reader.name}", 0.0)
         total = reader.rows() or _guessed_rows(path, file.source.format)
         first = 2 if file.source.format in _WITH_HEADER else 1
@@ -176,8 +177,11 @@ def _check_columns(
         hints = column_hints(schema, file, path, columns, known)
         usual = (
             'If the file calls it differently, say so in the schema: column = "…" in its variable;'
-            f" id = […] or link = […] in [entity.{file.entity}] where it is part of an id."
+            f" id = […] or link = […] in [entity.{file.entity}] where it is part of an id;"
+            " owner = … of an amount; x = … or y = … of a grid."
         )
+        if file.source.format is FileFormat.PARQUET:
+            usual += " Columns of lists, structures and durations cannot be read."
         raise InputError("\n".join([*texts, *(hints or [usual])]))
 
 
@@ -324,8 +328,6 @@ class _Tasks:
                 yield self._variable_task(variable, source.column)
                 if source.imputed is not None:
                     yield self._imputed_task(variable, source.imputed)
-                if source.owner is not None:
-                    yield self._owner_task(variable, source.owner)
 
     def _variable_task(self, variable: Variable, column: str) -> _Task:
         encoder = ColumnEncoder(
@@ -334,6 +336,7 @@ class _Tasks:
             scale=scale_of(variable, self._file.source, self._path),
         )
         label = self._label(variable, column)
+        owners = owner_reader(variable, self._widths, self._name, self._secret)
         as_codes = variable.is_axis
         as_values = variable.continuous or variable.role is Role.WEIGHT
 
@@ -345,22 +348,16 @@ class _Tasks:
                 self._parts.append(variable.name, encoded.values)
             if as_values:
                 numbers = encoder.numbers(array)
-                if not as_codes or encoded.trouble is None:
+                if not as_codes:
                     self._report(variable, numbers, rows, file, label)
                 self._parts.append(value_column(variable.name), numbers.values)
+                if owners is not None:
+                    digests, empty = owners.digests(batch, numbers.values)
+                    kind, adviser = ProblemKind.EMPTY_OWNER, owner_adviser(variable)
+                    self._log.add(kind, file, owners.column, rows[empty], adviser=adviser)
+                    self._parts.append(owner_column(variable.name), digests)
 
-        return _Task((column,), run)
-
-    def _owner_task(self, variable: Variable, column: str) -> _Task:
-        owners = OwnerReader(variable, column, self._widths, self._name, self._secret)
-
-        def run(batch: pa.RecordBatch, rows: npt.NDArray[np.int64], file: str) -> None:
-            digests, empty = owners.digests(batch)
-            adviser = owner_adviser(variable)
-            self._log.add(ProblemKind.EMPTY_OWNER, file, column, rows[empty], adviser=adviser)
-            self._parts.append(owner_column(variable.name), digests)
-
-        return _Task((column,), run)
+        return _Task((column,) if owners is None else (column, owners.column), run)
 
     def _label(self, variable: Variable, column: str) -> str:
         """What messages call a column: with the variable, where several are read from it."""
@@ -402,7 +399,7 @@ class _Tasks:
                 self._log.add(ProblemKind.NOT_A_NUMBER, file, column, rows[bad], wrong, adviser)
             cells, outside = grid_positions(grid, x, y, unallocated)
             place = f"{grid.x}, {grid.y}"
-            adviser = extent_adviser(grid.variable)
+            adviser = extent_adviser(grid)
             self._log.add(ProblemKind.OUT_OF_RANGE, file, place, rows[outside], adviser=adviser)
             self._parts.append(variable.name, cells.astype(width))
 

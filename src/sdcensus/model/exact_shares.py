@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from sdcensus.errors import SpecError
 from sdcensus.kernels.magnitude.numeric_rows import BILLION
+from sdcensus.model.schema.encoding import LARGEST_FIXED_POINT
 
 
 def exactly(what: str, value: object) -> Fraction:
@@ -41,9 +42,18 @@ def in_billionths(what: str, value: object, *, most: int | None = 1) -> int:
     return int(billionths)
 
 
-def in_last_decimals(size: Fraction, decimals: int) -> int:
-    """A size in units of the variable as a whole number of its last decimals, 1 or more."""
+def in_last_decimals(what: str, size: Fraction, decimals: int) -> int:
+    """A size in units of the variable as a whole number of its last decimals, 1 or more.
+
+    Raises:
+        SpecError: It is larger than any amount can be.
+    """
     units: Fraction = size * 10**decimals
+    if units > LARGEST_FIXED_POINT:
+        raise SpecError(
+            f"{what} is larger than any amount of {decimals} decimals: it is at most"
+            f" {LARGEST_FIXED_POINT // 10**decimals:,} here."
+        )
     return max(1, round(units))
 
 

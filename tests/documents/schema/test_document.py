@@ -551,6 +551,22 @@ MISTAKES = [
         ),
         r"extent is empty",
     ),
+    (
+        variable(
+            'role = "geography"',
+            "range = [0, 9]",
+            'grid = { x = "e", y = "e", epsg = 1, cell = 9, extent = [0, 0, 9, 9] } #!',
+        ),
+        r"same column, 'e'",
+    ),
+    (
+        variable(
+            'role = "geography"',
+            "range = [0, 9]",
+            'grid = { x = "e", y = "n", epsg = 4326, cell = 9, extent = [0, 0, 9, 9] } #!',
+        ),
+        r"EPSG 4326 is in degrees.*epsg_of_coordinates = 4326",
+    ),
     *(
         (
             variable(

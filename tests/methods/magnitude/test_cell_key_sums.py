@@ -453,12 +453,33 @@ def test_a_table_without_its_contributions_is_refused(
         ({"extra_noise": 1, "sensitive_dominance": "7, 85"}, "1 to 6 of the largest"),
         ({"small_values": True, "small_unit": 0}, "above 0"),
         ({"measured_by": "median"}, "measure of noise"),
+        ({"measured_by": None}, "measure of noise"),
         ({"rounded_to": 0}, "above 0"),
+        ({"table_variance": -1}, "above 0 and below 9, .* not -1"),
+        ({"table_variance": "x"}, "a number, not 'x'"),
+        ({"small_values": True, "small_variance": 9}, "below 9"),
+        ({"same_key": "yes"}, "True or False"),
+        ({"table": 5}, "NumericTable"),
     ],
 )
 def test_settings_that_do_not_fit_are_refused(settings: dict[str, Any], reason: str) -> None:
     with pytest.raises(SpecError, match=reason):
         CellKeySums(secret=SECRET, **settings)
+
+
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [
+        ({"large_share": 0.05, "flex_point": 1e300}, "The flex point is larger than any amount"),
+        ({"small_values": True, "small_unit": 1e30}, "larger than any amount"),
+        ({"rounded_to": 1e300}, "larger than any amount"),
+        ({"rounded_to": 0.0015}, "decimals at most here"),
+    ],
+)
+def test_sizes_that_no_amount_has_are_refused(settings: dict[str, Any], reason: str) -> None:
+    """Only with a table it is known how many decimals its amounts have."""
+    with pytest.raises(SpecError, match=reason):
+        CellKeySums(secret=SECRET, **settings).protect(income_cube("sex"))
 
 
 def test_a_secret_and_decimal_keys_where_they_are_needed() -> None:

@@ -165,6 +165,8 @@ class AgainstSchema:
         written = SUM_SIDE.fullmatch(text)
         if written is None and (name == "numerator" or text.strip() == COUNT_SIDE):
             return True
+        if not text.strip():
+            return False  # that it is missing stands there already
         if written is None:
             self.mistakes.add(
                 path,
@@ -198,7 +200,7 @@ class AgainstSchema:
         fine = [
             *(self.axis(axis, (*path, "by", at)) for at, axis in enumerate(one.by)),
             self.universe(one.universe, (*path, "universe")),
-            *(self.condition(text, (*path, name)) for name, text in conditions.items()),
+            *(self._group(text, (*path, name)) for name, text in conditions.items()),
             *(self._side(one, name, (*path, name)) for name in sides if of_sums),
             not one.variable or self.axis(one.variable, (*path, "variable")),
         ]
@@ -211,8 +213,31 @@ class AgainstSchema:
             return
         for name, text in conditions.items():
             self._fits((*path, name), one.of, (), both(one.universe, text))
+        self._compared(one, path)
         if one.variable:
             self._variable(one, kind, (*path, "variable"))
+
+    def _group(self, text: str, path: KeyPath) -> bool:
+        """Whether a condition can be read; an amount is none, and sums are written as such."""
+        amounts = [variable.name for variable in self.schema.variables if variable.continuous]
+        if text.strip() not in amounts:
+            return self.condition(text, path)
+        self.mistakes.add(
+            path,
+            f"{text.strip()!r} is an amount and no group of units. A ratio of amounts has sums:"
+            f' numerator = "sum({text.strip()})", denominator = "count".',
+        )
+        return False
+
+    def _compared(self, one: PlannedIndicator, path: KeyPath) -> None:
+        """What is compared with itself says nothing."""
+        for side, other in (("first", "second"), ("numerator", "denominator")):
+            text = " ".join(getattr(one, other).split())
+            if text and text == " ".join(getattr(one, side).split()):
+                self.mistakes.add(
+                    (*path, other),
+                    f"{other!r} is the same as {side!r}: the figure would be the same everywhere.",
+                )
 
     def axis(self, text: str, path: KeyPath) -> bool:
         """Whether an axis can be understood."""

@@ -17,6 +17,12 @@ from sdcensus.model.schema.grids import (
 from sdcensus.model.schema.variable import EmptyField, Variable, VariableSource
 from sdcensus.model.text import Text
 
+#: Systems of longitudes and latitudes in common use; with transformed coordinates, the projection
+#: library knows them all.
+_IN_DEGREES = frozenset(
+    {4019, 4148, 4167, 4171, 4230, 4258, 4267, 4269, 4277, 4283, 4322, 4326, 4490, 4612, 4617, 4618}
+    | {4619, 4668, 4674, 4755, 4937, 4979, 5332, 6318, 7844, 9000}
+)
 _DESCRIPTION = Text.named("labels.grid_description")
 _LABEL = Text.named("labels.grid")
 
@@ -30,6 +36,7 @@ def grid_of(
         return None
     path: KeyPath = ("variable", geography.name, "grid")
     sizes = _sizes(declared, path, mistakes)
+    _check_coordinates(declared, path, mistakes)
     if not sizes:
         return None
     extent = _whole_cells(declared.extent, sizes[0])
@@ -71,6 +78,23 @@ def grid_of(
         ),
     )
     return grid, variable
+
+
+def _check_coordinates(declared: GridSection, path: KeyPath, mistakes: Mistakes) -> None:
+    """Columns and systems that cannot be meant."""
+    if declared.x == declared.y:
+        mistakes.add(
+            (*path, "y"),
+            f"x and y are the same column, {declared.x!r}. x is the one towards the east, y the one"
+            " towards the north.",
+        )
+    if declared.epsg in _IN_DEGREES and declared.epsg_of_coordinates is None:
+        mistakes.add(
+            (*path, "epsg"),
+            f"EPSG {declared.epsg} is in degrees, and the squares of a grid are in metres. Give a"
+            " projected system as epsg, such as 3035 in Europe, and the system of the columns as"
+            f" epsg_of_coordinates = {declared.epsg}.",
+        )
 
 
 def _sizes(declared: GridSection, path: KeyPath, mistakes: Mistakes) -> tuple[int, ...]:

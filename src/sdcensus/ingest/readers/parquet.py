@@ -76,8 +76,8 @@ class ParquetReader:
         nested = [name for name in columns if name in self._nested]
         if nested:
             raise InputError(
-                f"{self.name}: column {nested[0]!r} holds lists or structures. Write it as "
-                "columns of plain values."
+                f"{self.name}: column {nested[0]!r} holds lists, structures or durations. Write it"
+                " as columns of plain values."
             )
         return self._batches(tuple(columns), rows)
 
@@ -93,7 +93,8 @@ class ParquetReader:
                 yield pa.RecordBatch.from_arrays([arrays[name] for name in columns], schema=schema)
 
     def _is_nested(self, name: str) -> bool:
-        return any(pa.types.is_nested(schema.field(name).type) for schema in self._schemas)
+        types = [schema.field(name).type for schema in self._schemas]
+        return any(pa.types.is_nested(kind) or pa.types.is_duration(kind) for kind in types)
 
     def _delivered(self, names: Sequence[str]) -> dict[str, pa.DataType]:
         """The type in which each column is delivered, the same for all the files."""

@@ -45,7 +45,6 @@ from sdcensus.methods.method import (
     UInt32,
     check_key_version,
     check_secret,
-    member,
 )
 from sdcensus.model.cube.contributions import ContributionNeeds
 from sdcensus.model.cube.cube import Accumulators, Cube, Origin
@@ -57,6 +56,7 @@ from sdcensus.model.schema.schema import LARGEST_MODULUS, KeySpace
 from sdcensus.model.secret import Purpose
 from sdcensus.model.sentences import sentence
 from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.model.vocabulary import option
 
 _RULES = {
     KeyDerivation.DEFINITION: DEFINED,
@@ -138,8 +138,8 @@ class CellKeySums(CellMethod):
         return cls(secret=asked.secret(needed=not rotated), **asked.values)
 
     def __post_init__(self) -> None:
-        measured = member(MeasuredBy, "measure of noise", self.measured_by)
-        derivation = member(KeyDerivation, "way to make keys", self.key_derivation)
+        measured = option(MeasuredBy, "measure of noise", self.measured_by)
+        derivation = option(KeyDerivation, "way to make keys", self.key_derivation)
         object.__setattr__(self, "measured_by", measured)
         object.__setattr__(self, "key_derivation", derivation)
         check_secret(self.secret, type(self).__name__)

@@ -81,7 +81,7 @@ class MagnitudeFunction(Confidential):
         return Magnitude.build(
             small,
             in_billionths("The share of large contributions", self.large_share),
-            in_last_decimals(exactly("The flex point", self.flex_point), decimals),
+            _in_last_decimals("The flex point", self.flex_point, decimals),
             self.power,
         )
 
@@ -125,7 +125,7 @@ class SmallSeparation(Confidential):
         The bounds are the smallest whole amounts whose squares reach the squared bound: no root
         is ever rounded.
         """
-        unit = in_last_decimals(exactly("The unit of small values", self.unit), decimals)
+        unit = _in_last_decimals("The unit of small values", self.unit, decimals)
         squares = Fraction(sum(part * part for part in shares), BILLION**2)
         relative = Fraction(share, BILLION)
         bound = unit * unit * self.table.last_variance / (relative**2 * squares)
@@ -148,3 +148,7 @@ def _root_above(square: Fraction) -> int:
     """
     root = isqrt(square.numerator // square.denominator)
     return root if root * root >= square else root + 1
+
+
+def _in_last_decimals(what: str, size: object, decimals: int) -> int:
+    return in_last_decimals(what, exactly(what, size), decimals)

@@ -291,6 +291,7 @@ class NoiseSettings(Confidential):
     @classmethod
     def of(cls, said: Mapping[str, Any]) -> NoiseSettings:
         """Take values by the names of parameters, and tables that were made by hand."""
+        _check_kinds(said)
         texts = numbers_of("Shares of contributions", said["contribution_shares"])
         odd = said["odd_table"]
         if odd is None and said["odd_variance"] is not None:
@@ -310,7 +311,14 @@ class NoiseSettings(Confidential):
 
     def base(self, decimals: int) -> int:
         """Of what published sums are multiples, in last decimals."""
-        return 1 if self.rounded_to is None else in_last_decimals(self.rounded_to, decimals)
+        if self.rounded_to is None:
+            return 1
+        if (self.rounded_to * 10**decimals).denominator != 1:
+            raise SpecError(
+                f"What sums are rounded to has {decimals} decimals at most here, as many as the"
+                " amounts have."
+            )
+        return in_last_decimals("What sums are rounded to", self.rounded_to, decimals)
 
     def described(self) -> dict[str, object]:
         """As few plain values; confidential."""
@@ -324,6 +332,18 @@ class NoiseSettings(Confidential):
         }
 
 
+def _check_kinds(said: Mapping[str, Any]) -> None:
+    """Refuse what Python would take for yes or no, or for a table, and is none."""
+    for name in ("small_values", "same_key", "zeros_in_key"):
+        if type(said[name]) is not bool:
+            raise SpecError(f"{name} is True or False, not {said[name]!r}.")
+    for name in ("table", "odd_table", "small_table"):
+        if said[name] is not None and not isinstance(said[name], NumericTable):
+            raise SpecError(
+                f"{name} is a NumericTable, as design_numeric_table makes one, not {said[name]!r}."
+            )
+
+
 def _rounded_to(said: Mapping[str, Any]) -> Fraction | None:
     if said["rounded_to"] is None:
         return None
@@ -333,22 +353,33 @@ def _rounded_to(said: Mapping[str, Any]) -> Fraction | None:
     return base
 
 
-def _table(said: Mapping[str, Any], variance: float) -> NumericTable:
+def _table(said: Mapping[str, Any], variance: object) -> NumericTable:
     anchors = None
     if said["anchors"] is not None:
         texts = numbers_of("Anchors", said["anchors"])
         if not all(text.isascii() and text.isdigit() for text in texts):
             raise SpecError("Anchors are whole numbers with commas between them, such as 1, 2, 3.")
         anchors = tuple(int(text) for text in texts)
-    return design_numeric_table(said["max_deviation"], variance, said["step"], anchors)
+    return _designed(said["max_deviation"], variance, said["step"], anchors)
+
+
+def _designed(
+    max_deviation: int, variance: object, step: int = 1, anchors: tuple[int, ...] | None = None
+) -> NumericTable:
+    """A designed table; its variance is refused in the units in which it was said."""
+    number = exactly("The variance of a numeric table", variance)
+    if type(max_deviation) is int and max_deviation > 0 and not 0 < number < max_deviation**2:
+        raise SpecError(
+            f"The variance of a numeric table is above 0 and below {max_deviation**2}, the square"
+            f" of its largest deviation, not {variance}."
+        )
+    return design_numeric_table(max_deviation, float(number), step, anchors)
 
 
 def _small(said: Mapping[str, Any]) -> SmallSeparation | None:
     if not said["small_values"]:
         return None
-    table = said["small_table"] or design_numeric_table(
-        said["small_deviation"], said["small_variance"]
-    )
+    table = said["small_table"] or _designed(said["small_deviation"], said["small_variance"])
     return SmallSeparation(table, said["small_unit"])
 
 

@@ -16,8 +16,9 @@ from sdcensus.model.schema.variable import CodeKind, EmptyField, Variable
 
 #: Values beyond this cannot be summed exactly over a census.
 LARGEST_FIXED_POINT = 1 << 53
-#: No number of a census has more digits before the point, or is written in more characters.
-_MOST_DIGITS, _LONGEST = 18, 200
+#: No number of a census has more digits before the point, or is written in more characters: the
+#: longest of a typed file has 309 digits.
+_MOST_DIGITS, _LONGEST = 18, 320
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
 _EXACT = Context(prec=2 * _LONGEST)
 
@@ -43,8 +44,9 @@ class CodeEncoder:
     """Finds the leaf of a variable that a value of a file stands for.
 
     A value matches a code to the letter (blanks around it do not count); where it does not, and
-    both are whole numbers, by value, so that ``01`` and ``1.0`` find the code ``1``. Leaves that
-    are intervals take every number between their bounds.
+    the code is a whole number, by value, so that ``01`` and ``1.0`` find the code ``1``. A missing
+    code of an amount is found by value whatever number it is. Leaves that are intervals take every
+    number between their bounds.
 
     Args:
         variable: The variable.
@@ -57,6 +59,7 @@ class CodeEncoder:
         "_by_text",
         "_continuous",
         "_decimal_mark",
+        "_decimals",
         "_empty",
         "_intervals",
         "_lowers",
@@ -70,12 +73,14 @@ class CodeEncoder:
         self._decimal_mark = decimal_mark
         self._scale = scale
         self._by_text = {code.code: at for at, code in enumerate(variable.codes)}
-        self._by_number: dict[int, int] = {}
-        ambiguous: set[int] = set()
+        self._by_number: dict[Decimal, int] = {}
+        ambiguous: set[Decimal] = set()
         for text, at in self._by_text.items():
-            number = whole_number(text)
+            number = _code_number(text, variable, decimal_mark)
             if number is not None:
                 if number in self._by_number:
+                    if variable.continuous:  # two ways to write one missing code
+                        continue
                     ambiguous.add(number)
                 self._by_number[number] = at
         for number in ambiguous:
@@ -89,7 +94,7 @@ class CodeEncoder:
         self._lowers = [lower or 0 for lower, _, _ in self._intervals]
         valid = [code for code in variable.codes if code.kind is CodeKind.VALID]
         self._numeric = bool(valid) and all(code.lower is not None for code in valid)
-        self._continuous = variable.continuous
+        self._continuous, self._decimals = variable.continuous, variable.decimals
         self._empty = _empty_position(variable)
 
     def position(self, value: str | None) -> int:
@@ -103,11 +108,16 @@ class CodeEncoder:
         number = _number(text, self._decimal_mark)
         if number is None:
             return Trouble.NOT_A_NUMBER if self._numeric else Trouble.UNKNOWN
-        if number.adjusted() <= _MOST_DIGITS and number == number.to_integral_value():
-            same = self._by_number.get(int(number))
-            if same is not None:
-                return same
+        same = self._by_number.get(number)
+        if same is not None:
+            return same
+        if self._continuous and isinstance(self._amount(text), Trouble):
+            return Trouble.OUT_OF_RANGE  # no class is that of an amount which cannot be kept
         return self._interval(number if self._scale == 1 else Fraction(number) * self._scale)
+
+    def _amount(self, text: str) -> int | Trouble:
+        mark, scale = self._decimal_mark, self._scale
+        return fixed_point(text, self._decimals, decimal_mark=mark, scale=scale)
 
     def _interval(self, number: Decimal | Fraction) -> int:
         if not self._numeric:
@@ -143,6 +153,15 @@ def _number(text: str, decimal_mark: str = ".") -> Decimal | None:
             return None
         text = text.replace(decimal_mark, ".")
     return Decimal(text) if len(text) <= _LONGEST and _NUMBER.fullmatch(text) else None
+
+
+def _code_number(text: str, variable: Variable, decimal_mark: str) -> Decimal | None:
+    """The number by which a code is found; of amounts, missing codes may be any number."""
+    if not variable.continuous:
+        whole = whole_number(text)
+        return None if whole is None else Decimal(whole)
+    as_in_the_file = _number(text, decimal_mark)
+    return _number(text) if as_in_the_file is None else as_in_the_file
 
 
 def whole_number(text: str) -> int | None:

@@ -26,6 +26,8 @@ Extent = tuple[int, int, int, int]
 #: The code of records outside the extent of a grid, or without coordinates.
 UNALLOCATED = "unallocated"
 UNALLOCATED_LABEL = Text.named("labels.unallocated")
+#: A coordinate as text, with a point as its decimal mark.
+COORDINATE = r"[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]{1,3})?"
 #: More cells than this do not fit a code list; even large countries have fewer at 1 km².
 LARGEST_GRID = 2_000_000
 #: Squares of an extent are numbered by 64-bit integers, also where few of them are inhabited.

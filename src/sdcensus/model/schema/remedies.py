@@ -21,6 +21,7 @@ from sdcensus.model.schema.file_problems import (
     is_short_code,
     usual_advice,
 )
+from sdcensus.model.schema.grids import GridSpec
 from sdcensus.model.schema.schema import CensusFile, Schema
 from sdcensus.model.schema.source import FileFormat
 from sdcensus.model.schema.variable import CodeKind, Entity, Role, Variable
@@ -66,16 +67,18 @@ def coordinate_adviser(column: str, file: CensusFile) -> Adviser:
     def advise(values: Sequence[str], complete: bool) -> Advice:
         trial = _Trial(amount, file, values)
         remedies = [*trial.decimal()] if values else []
-        usual = usual_advice(ProblemKind.NOT_A_NUMBER)
+        usual = Text.named("load.remedy.coordinate")
         effect = Text.named("load.effect.unallocated")
-        return Advice(remedies[0] if remedies else usual.remedy, effect)
+        return Advice(remedies[0] if remedies else usual, effect)
 
     return advise
 
 
-def extent_adviser(grid: str) -> Adviser:
+def extent_adviser(grid: GridSpec) -> Adviser:
     """What helps against points outside a grid. Where they lie is not said."""
-    remedy = Text.named("load.remedy.extent").filled(variable=grid)
+    remedy = Text.named("load.remedy.extent").filled(variable=grid.variable)
+    if grid.coordinates_epsg is None:
+        remedy = joined(remedy, Text.named("load.remedy.degrees"))
     advice = Advice(remedy, Text.named("load.effect.unallocated"))
     return lambda values, complete: advice
 
@@ -183,7 +186,9 @@ class _Trial:
         if not self._values or kind in (ProblemKind.EMPTY_FIELD, ProblemKind.BAD_WEIGHT):
             return
         yield from self._words_for_nothing()
-        if kind is ProblemKind.OUT_OF_RANGE:
+        if kind is ProblemKind.OUT_OF_RANGE and self._variable.continuous:
+            yield from self._amounts()
+        elif kind is ProblemKind.OUT_OF_RANGE:
             yield from self._range()
         elif kind is ProblemKind.UNKNOWN_CODE:
             yield from self._codes()
@@ -191,6 +196,8 @@ class _Trial:
     def usual(self, kind: ProblemKind) -> Text:
         """What helps where no setting is known to."""
         section = kind in (ProblemKind.EMPTY_FIELD, ProblemKind.NOT_A_NUMBER)
+        if kind is ProblemKind.OUT_OF_RANGE and self._variable.continuous:
+            return self._said("amount")
         return (
             self._said(f"of_variable.{kind.name.lower()}") if section else usual_advice(kind).remedy
         )
@@ -199,7 +206,8 @@ class _Trial:
         """Another decimal mark."""
         source = self._file.source
         mark = "," if source.decimal == "." else "."
-        if not all(map(_Fits(self._variable, mark), self._values)):
+        fits = _Fits(self._variable, mark)
+        if not all(mark in value and fits(value) for value in self._values):
             return
         if source.format not in _TEXT_FORMATS:
             yield self._said("as_numbers")  # typed files have no decimal mark
@@ -229,7 +237,7 @@ class _Trial:
             if bound is not None
         ]
         shown = [number for number in numbers if number is not None and abs(number) < 10_000]
-        if self._variable.continuous or len(shown) < len(numbers) or not bounds:
+        if len(shown) < len(numbers) or not bounds:
             return
         gaps = {
             "low": str(min(*bounds, *shown)),
@@ -241,6 +249,23 @@ class _Trial:
             yield self._said("number_for_nothing", **gaps)
         else:
             yield self._said("range", **gaps)
+
+    def _amounts(self) -> Iterator[Text]:
+        """Amounts below all classes, and those that cannot be summed exactly."""
+        mark = self._file.source.decimal
+        if all(_NUMBERS_FOR_NOTHING.fullmatch(value) for value in self._values):
+            yield self._said("amount_for_nothing", codes=self._not_stated())
+        for decimals in range(self._variable.decimals - 1, -1, -1):
+            if all(map(_Fits(replace(self._variable, decimals=decimals), mark), self._values)):
+                yield self._said("amount_decimals", decimals=str(decimals))
+                return
+        exact = [
+            fixed_point(value, self._variable.decimals, decimal_mark=mark) for value in self._values
+        ]
+        if all(isinstance(number, Trouble) for number in exact):
+            yield self._said("amount_large")
+        elif not any(isinstance(number, Trouble) for number in exact):
+            yield self._said("amount_below")
 
     def _thousands(self) -> Iterator[Text]:
         if all(_THOUSANDS.fullmatch(value) for value in self._values):

@@ -239,6 +239,8 @@ def parse_axis(text: str, variable_named: Callable[[str], Variable]) -> Axis:
         why = told("why.not-stored", "it has no code list that is stored")
         if variable.role is Role.WEIGHT:
             why = told("why.weight", "it is a weight; ask for the measure 'weighted' instead")
+        elif variable.codes_from_records:
+            why = told("why.no-squares", "no record lies in any square: there are no coordinates")
         elif variable.continuous:
             why = told("why.continuous", "it is continuous; give it levels (ranges) in the schema")
         raise SpecError(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from sdcensus.errors import SpecError, told
 from sdcensus.model.schema.schema import Schema
-from sdcensus.model.schema.variable import Entity, Variable
+from sdcensus.model.schema.variable import Entity, Role, Variable
 from sdcensus.model.vocabulary import AmountFigure, Measure
 
 _WRITTEN = re.compile(r"\s*(?P<measure>[a-z-]+)\s*(?:\(\s*(?P<amount>[^()]*?)\s*\))?\s*")
@@ -56,7 +56,14 @@ class MeasureOf:
                 f"{measure.value}(VARIABLE)" if measure.is_sum else measure.value
                 for measure in Measure
             )
-            raise SpecError(f"There is no measure {str(text)!r}. There are: {known}.")
+            figure = word in list(AmountFigure) or word == "average"
+            also = (
+                " Means, medians and other figures are computed from published tables: ask for them"
+                " with [[indicator]] in a plan."
+                if figure
+                else ""
+            )
+            raise SpecError(f"There is no measure {str(text)!r}. There are: {known}.{also}")
         return cls(Measure(word), (read["amount"] or "") if read is not None else "")
 
     def amount_of(self, entity: Entity, schema: Schema) -> Variable | None:
@@ -139,9 +146,16 @@ def check_amount(variable: Variable, entity: Entity, schema: Schema) -> None:
     Raises:
         SpecError: It cannot be summed.
     """
+    if variable.role is Role.WEIGHT:
+        raise SpecError(
+            f"{variable.name!r} is a weight and no amount. What the records stand for is a weighted"
+            ' count: measure = "weighted".'
+        )
     if not variable.continuous:
         known = ", ".join(
-            other.name for other in schema.variables if other.continuous and other.entity is entity
+            other.name
+            for other in schema.variables
+            if other.continuous and other.entity is entity and other.role is not Role.WEIGHT
         )
         raise SpecError(
             f"{variable.name!r} cannot be summed: it has codes, not amounts. Only variables with"

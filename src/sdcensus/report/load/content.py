@@ -129,6 +129,13 @@ def findings(report: LoadReport, words: Words) -> Iterator[str]:
     ]
     if much:
         yield words("found_missing", variables=_some(much))
+    negative = [
+        variable.variable.name
+        for variable in facts.variables
+        if variable.variable.continuous and (variable.lowest or 0) < 0
+    ]
+    if negative:
+        yield words("found_negative", variables=_some(negative))
     for geography in facts.geographies:
         empty = sum(not records for _, records in geography.levels[0].areas)
         if empty:
