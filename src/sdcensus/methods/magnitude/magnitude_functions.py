@@ -5,8 +5,9 @@ The flexible function is that of tau-ARGUS and cellKey, with ``z`` the size of t
 
     m(z) = l (1 + (s z - l f) / (l f) (2 f / (z + f))^q)     from f on, and s below
 
-It is ``s`` at the flex point and falls towards ``l``. With ``q = 1`` it rises to ``l + 2 s``
-instead, so whole powers from 2 on are taken.
+It is ``s`` at the flex point and falls towards ``l``, at first not at once where ``l`` is near
+``s`` or ``q`` is 2. With ``q = 1`` it rises to ``l + 2 s`` instead, so whole powers from 2 on are
+taken.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ class MagnitudeFunction(Confidential):
         return Magnitude.build(
             small,
             in_billionths("The share of large contributions", self.large_share),
-            in_last_decimals(exactly("The flex point", self.flex_point), decimals),
+            in_last_decimals("The flex point", exactly("", self.flex_point), decimals),
             self.power,
         )
 
@@ -125,7 +126,7 @@ class SmallSeparation(Confidential):
         The bounds are the smallest whole amounts whose squares reach the squared bound: no root
         is ever rounded.
         """
-        unit = in_last_decimals(exactly("The unit of small values", self.unit), decimals)
+        unit = in_last_decimals("The unit of small values", exactly("", self.unit), decimals)
         squares = Fraction(sum(part * part for part in shares), BILLION**2)
         relative = Fraction(share, BILLION)
         bound = unit * unit * self.table.last_variance / (relative**2 * squares)

@@ -231,6 +231,7 @@ _KEYS = (
     ),
 )
 PARAMETERS = (*_SIZE, *_TABLE, *_SMALL, *_SENSITIVE, _ROUNDING, *_KEYS)
+_DEFAULTS = {parameter.name: parameter.default for parameter in PARAMETERS}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -291,6 +292,7 @@ class NoiseSettings(Confidential):
     @classmethod
     def of(cls, said: Mapping[str, Any]) -> NoiseSettings:
         """Take values by the names of parameters, and tables that were made by hand."""
+        _refuse_without_effect(said)
         texts = numbers_of("Shares of contributions", said["contribution_shares"])
         odd = said["odd_table"]
         if odd is None and said["odd_variance"] is not None:
@@ -310,7 +312,9 @@ class NoiseSettings(Confidential):
 
     def base(self, decimals: int) -> int:
         """Of what published sums are multiples, in last decimals."""
-        return 1 if self.rounded_to is None else in_last_decimals(self.rounded_to, decimals)
+        if self.rounded_to is None:
+            return 1
+        return in_last_decimals("What sums are rounded to", self.rounded_to, decimals)
 
     def described(self) -> dict[str, object]:
         """As few plain values; confidential."""
@@ -322,6 +326,36 @@ class NoiseSettings(Confidential):
             "rounded_to": None if self.rounded_to is None else str(self.rounded_to),
             "noise": hashlib.blake2b(text.encode(), digest_size=16).hexdigest(),
         }
+
+
+def _refuse_without_effect(said: Mapping[str, Any]) -> None:
+    """Refuse settings that change nothing beside the others."""
+    for parameter in PARAMETERS:
+        value = said[parameter.name]
+        if parameter.kind is ValueKind.YES and not isinstance(value, bool):
+            raise SpecError(f"{parameter.name} is True or False, not {value!r}.")
+    small = ("small_deviation", "small_variance", "small_unit", "small_table")
+    for name, other in (("power", "flex_point"), *((name, "small_values") for name in small)):
+        if said[name] != _DEFAULTS.get(name) and not said[other]:
+            raise SpecError(f"{name} has no effect without {other}. Say both, or neither.")
+    designed = ["table_variance"]
+    if said["odd_table"] is not None or said["odd_variance"] is None:
+        designed += ["max_deviation", "step", "anchors"]
+    taken = {
+        "table": designed,
+        "odd_table": ["odd_variance"],
+        "small_table": ["small_deviation", "small_variance"],
+    }
+    for table, names in taken.items():
+        for name in names:
+            if said[table] is not None and said[name] != _DEFAULTS[name]:
+                raise SpecError(f"{name} has no effect beside {table}. Leave one of them out.")
+    both = said["table"] is None and said["odd_table"] is None
+    if both and said["odd_variance"] == said["table_variance"]:
+        raise SpecError(
+            "With the variance of all others (table_variance), odd_variance has no effect. Take"
+            " another one, or leave it out."
+        )
 
 
 def _rounded_to(said: Mapping[str, Any]) -> Fraction | None:
@@ -336,7 +370,7 @@ def _rounded_to(said: Mapping[str, Any]) -> Fraction | None:
 def _table(said: Mapping[str, Any], variance: float) -> NumericTable:
     anchors = None
     if said["anchors"] is not None:
-        texts = numbers_of("Anchors", said["anchors"])
+        texts = [str(text) for text in numbers_of("Anchors", said["anchors"])]
         if not all(text.isascii() and text.isdigit() for text in texts):
             raise SpecError("Anchors are whole numbers with commas between them, such as 1, 2, 3.")
         anchors = tuple(int(text) for text in texts)
