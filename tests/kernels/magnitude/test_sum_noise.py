@@ -205,7 +205,7 @@ def test_deviations_are_spread_and_drawn_as_the_specification_says(
             widths[len(values) - 1] += 2**32 - sum(widths)
     bound = 40 if small else 0
     ready = noise(share, extra=Fraction(1, 2))._replace(
-        rows=NumericRows.build(wide, 2**32),  # type: ignore[arg-type]
+        rows=NumericRows.build(wide, 2**32),
         keys=SumKeys.build(HASHED, 2**32, hash_key=bytes(range(16))),
         small=SmallValues.build(bound, [-((-bound * part * share) // 1) for part in SHARES], 1),
     )

@@ -79,11 +79,12 @@ def contributions(store: CensusStore, of: Entity, amount: str, *, weighted: bool
         ) from None
     rows = store.rows(of)
     given = whole_column(store.values(of, variable), rows)
-    amounts = np.where(given == NO_VALUE, 0, given) / 10**variable.decimals
+    amounts: Float64 = np.where(given == NO_VALUE, 0, given) / 10**variable.decimals
     weight = store.schema.weight(of) if weighted else None
     if weight is None:
         return amounts
-    return amounts * (whole_column(store.values(of, weight), rows) / 10**weight.decimals)
+    weights: Float64 = whole_column(store.values(of, weight), rows) / 10**weight.decimals
+    return amounts * weights
 
 
 def whole_column(column: Column, rows: int) -> Integers:
