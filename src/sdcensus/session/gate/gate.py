@@ -344,7 +344,7 @@ def _risks_of_method(method: Method, of: Entity, *, planned: bool) -> list[Risk]
     first = method.first
     risks = []
     noise = first.noise if first.has_own_noise else None
-    if first.for_sums and _draws_by_sets(first):
+    if first.for_sums and first.kind is MethodKind.PERTURBS and _draws_by_sets(first):
         risks.append(
             Risk(
                 RiskCode.SET_KEYS,
@@ -393,8 +393,7 @@ def _has_set_keys(method: Method) -> bool:
 def _draws_by_sets(method: Method) -> bool:
     """Whether the same records have the same noise, whatever is asked about them."""
     claims = method.claims()
-    perturbs = method.kind is MethodKind.PERTURBS
-    return perturbs and claims.consistent and not claims.by_definition
+    return claims.consistent and not claims.by_definition
 
 
 def _broken_down(census: Census, of: Entity, noise: GroupNoise, limit: float, where: str) -> Risk:
