@@ -43,10 +43,10 @@ def in_billionths(what: str, value: object, *, most: int | None = 1) -> int:
 
 
 def in_last_decimals(what: str, size: Fraction, decimals: int) -> int:
-    """A size in units of the variable as a whole number of its last decimals, 1 or more.
+    """A size in units of the variable as a whole number of its last decimals.
 
     Raises:
-        SpecError: It is larger than any amount can be.
+        SpecError: It is larger than any amount can be, or has more decimals than the variable.
     """
     units: Fraction = size * 10**decimals
     if units > LARGEST_FIXED_POINT:
@@ -54,10 +54,15 @@ def in_last_decimals(what: str, size: Fraction, decimals: int) -> int:
             f"{what} is larger than any amount of {decimals} decimals: it is at most"
             f" {LARGEST_FIXED_POINT // 10**decimals:,} here."
         )
-    return max(1, round(units))
+    if units.denominator != 1:
+        raise SpecError(
+            f"{what} is {float(size):g}, and the amount has {decimals or 'no'} decimals. Take a"
+            f" multiple of {Fraction(1, 10**decimals)}."
+        )
+    return int(units)
 
 
-def numbers_of(what: str, text: object) -> tuple[str, ...]:
+def numbers_of(what: str, text: object) -> tuple[str | Fraction, ...]:
     """Numbers that stand in a text with commas, or in a list.
 
     Examples:
@@ -65,11 +70,10 @@ def numbers_of(what: str, text: object) -> tuple[str, ...]:
         ('1', '0.5')
     """
     if isinstance(text, str):
-        parts = text.split(",")
-    elif isinstance(text, list | tuple):
-        parts = [str(part) for part in text]
+        parts: list[object] = list(text.split(","))
     else:
-        parts = [str(text)]
-    if not parts or not all(part.strip() for part in parts):
+        parts = list(text) if isinstance(text, list | tuple) else [text]
+    numbers = [part if isinstance(part, Fraction) else str(part).strip() for part in parts]
+    if not numbers or "" in numbers:
         raise SpecError(f"{what} are numbers with commas between them, such as 1, 0.5.")
-    return tuple(part.strip() for part in parts)
+    return tuple(numbers)

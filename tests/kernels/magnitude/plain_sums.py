@@ -10,6 +10,8 @@ from math import floor
 
 #: From a table, the place of a contribution and a row to what is added.
 LookUp = Callable[[str, int, int], Fraction]
+#: From the place of a contribution to a draw between 0 and 1.
+Draw = Callable[[int], Fraction]
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,7 @@ class PlainSettings:
     small_anchors: tuple[int, ...] = (1, 2, 3)
     small_square: Fraction = Fraction(0)
     extra: Fraction = Fraction(0)
+    half_step: Fraction = Fraction(1, 8)
 
 
 def magnitude(size: Fraction, settings: PlainSettings) -> Fraction:
@@ -44,8 +47,12 @@ def published(
     *,
     sensitive: bool = False,
     odd: bool = False,
+    spread: Draw | None = None,
 ) -> tuple[Fraction, Fraction]:
-    """The published sum, every change rounded half up to a whole amount, and a bound of changes."""
+    """The published sum, every change rounded half up to a whole amount, and a bound of changes.
+
+    With ``spread`` each deviation is anywhere in its step, and never takes away more than there is.
+    """
     sum_now, bound = Fraction(total), Fraction(0)
     if total == 0:
         return sum_now, bound
@@ -67,11 +74,13 @@ def published(
         anchors = settings.small_anchors if small else settings.anchors
         height = abs(sum_now) / delta
         deviation = _interpolated(height, anchors, partial(look_up, table, place))
+        if spread is not None and not small:
+            deviation += (2 * spread(place) - 1) * min(settings.half_step, height + deviation)
         extra = settings.extra if place == 0 and sensitive and not small else Fraction(0)
         sign = -1 if deviation < 0 else 1
         size_of_change = floor(delta * (extra + abs(deviation)) + Fraction(1, 2))
         change = Fraction((1 if total > 0 else -1) * sign * size_of_change)
-        bound += delta * (extra + anchors[-1])
+        bound += delta * (extra + anchors[-1] + settings.half_step)
         if deviation < 0:
             change = max(change, -sum_now) if total > 0 else min(change, -sum_now)
         sum_now += change

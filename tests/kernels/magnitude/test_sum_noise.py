@@ -174,6 +174,80 @@ def test_the_kernel_does_what_the_specification_says(
     assert (result[0] == 0) if total == 0 else np.sign(result[0]) in (0, np.sign(total))
 
 
+def near_zero(draw: np.random.Generator) -> list[int]:
+    """Contributions of all sizes and both signs, of which hardly anything is left together."""
+    cell = (draw.integers(1, 10 ** draw.integers(1, 7), draw.integers(1, 5))).tolist()
+    if len(cell) > 1 and draw.random() < 0.6:
+        cell[-1] = draw.integers(0, cell[0] // 3 + 2) - sum(cell[:-1])
+    return sorted((size for size in cell if size), key=abs, reverse=True) or [1]
+
+
+@pytest.mark.parametrize("share", [Fraction(1, 10), Fraction(7, 10), Fraction(1)], ids=str)
+@pytest.mark.parametrize("anchors", [(1, 2, 3), (1, 3)], ids=str)
+@pytest.mark.parametrize("small", [False, True])
+def test_deviations_are_spread_and_drawn_as_the_specification_says(
+    share: Fraction, anchors: tuple[int, ...], small: bool
+) -> None:
+    """Many small cells with hashed keys: where little is left, of both kinds of noise."""
+    draw = np.random.default_rng(12)
+    cells = [near_zero(draw) for _ in range(150)]
+    keys = draw.integers(0, 2**32, len(cells), dtype=np.uint64)
+    tables = [
+        (anchors, [ROWS[name][anchor] for anchor in anchors], step)
+        for name, step in (("plain", STEP), ("odd", STEP), ("small", 1))
+    ]
+    wide = [
+        (at, [(values, [width << 22 for width in widths]) for values, widths in table], step)
+        for at, table, step in tables
+    ]
+    for _, table, _ in wide:
+        for values, widths in table:
+            widths[len(values) - 1] += 2**32 - sum(widths)
+    bound = 40 if small else 0
+    ready = noise(share, extra=Fraction(1, 2))._replace(
+        rows=NumericRows.build(wide, 2**32),
+        keys=SumKeys.build(HASHED, 2**32, hash_key=bytes(range(16))),
+        small=SmallValues.build(bound, [-((-bound * part * share) // 1) for part in SHARES], 1),
+    )
+    plain = PlainSettings(
+        share,
+        epsilon=SHARES,
+        anchors=anchors,
+        small_anchors=anchors,
+        small_square=Fraction(bound**2),
+        extra=Fraction(1, 2),
+        half_step=Fraction(1, 2 * STEP),
+    )
+    result = publish_sums(
+        np.array([sum(cell) for cell in cells]),
+        np.array([(cell + [0] * 6)[:6] for cell in cells]),
+        np.array([len(cell) for cell in cells]),
+        keys.astype(np.uint32),
+        ready,
+        sensitive=np.ones(len(cells), dtype=np.bool_),
+    )
+
+    def words(key: int, place: int) -> int:
+        words = np.array([[key, place]], dtype=np.uint64)
+        return int(siphash24(bytes(range(16)), words)[0]) >> 32
+
+    for cell, key, value in zip(cells, keys.tolist(), result.tolist(), strict=True):
+
+        def look_up(table: str, place: int, row: int, key: int = key) -> Fraction:
+            at = ("plain", "odd", "small").index(table)
+            values, widths = wide[at][1][anchors.index(row)]
+            ends = np.cumsum(widths)
+            return Fraction(
+                values[int(np.searchsorted(ends, words(key, place + 1), side="right"))], wide[at][2]
+            )
+
+        def spread(place: int, key: int = key) -> Fraction:
+            return Fraction(words(key, 8 + place), 2**32)
+
+        exact, _ = published(sum(cell), cell, plain, look_up, sensitive=True, spread=spread)
+        assert abs(value - exact) <= 2 + len(SHARES) * max(map(abs, cell)) / 10**6, (cell, key)
+
+
 @given(CONTRIBUTIONS, st.integers(0, 999), st.sampled_from([10, 1_000, 10**6]))
 def test_scaling_values_and_units_scales_what_is_published(
     cell: list[int], key: int, scale: int

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -190,7 +191,7 @@ def test_versions_of_keys_and_parameters_are_told_apart() -> None:
     cube = income_cube(*BY)
     others = [
         replace(PLAIN, key_version=2),
-        replace(PLAIN, magnitudes=(0.6, 0.4)),
+        replace(PLAIN, magnitudes=(Fraction(3, 5), Fraction(2, 5))),
         replace(PLAIN, few_contributors=2),
         replace(PLAIN, large_spread=0.5),
     ]
@@ -208,6 +209,7 @@ def test_versions_of_keys_and_parameters_are_told_apart() -> None:
         ({"magnitudes": (0.5,) * 7}, "1 to 6 shares"),
         ({"few_contributors": 256}, "0 to 255"),
         ({"small_spread": 1.1}, "between 0 and 1"),
+        ({"few_contributors": 0, "small_spread": 0.2}, "small_spread has no effect"),
     ],
 )
 def test_settings_that_do_not_fit_are_refused(settings: dict[str, Any], reason: str) -> None:

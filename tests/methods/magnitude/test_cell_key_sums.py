@@ -348,6 +348,49 @@ def test_unbiased_when_rounded(base: int) -> None:
     assert values[1] == 0
 
 
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [
+        ({"rounded_to": 2.5}, "rounded to is 2.5, and the amount has no decimals"),
+        ({"small_values": True, "small_unit": 0.5}, "unit of small values is 0.5"),
+        ({"large_share": 0.05, "flex_point": 99.5}, "flex point is 99.5"),
+    ],
+    ids=str,
+)
+def test_sizes_of_more_decimals_than_the_amount_are_refused(
+    settings: dict[str, Any], reason: str
+) -> None:
+    method = CellKeySums(secret=SECRET, **settings)
+    with pytest.raises(SpecError, match=reason):
+        method.protect(by_hand([[50, 3]], [9]))
+    method.protect(by_hand([[50, 3]], [9], decimals=1))
+
+
+def test_a_plain_and_a_weighted_sum_have_noise_of_their_own() -> None:
+    """With one for both, who knows two weights takes it off and has what the second one gives.
+
+    The weights of two contributors are 2 and 5: the weighted sum less twice the plain one is three
+    times what the second has, exactly, if the noise of both is one draw.
+    """
+    plain = income_cube(*BY)
+    weighted = income_cube(*BY, measure="weighted-sum(income)")
+    shares = []
+    for cube in (plain, weighted):
+        known = cube.values.contributions
+        assert known is not None
+        largest = np.maximum(np.abs(known.amount[..., 0]), 1)
+        shares.append(((published(PLAIN, cube) - true(cube)) / largest)[known.contributors > 0])
+    plain_share, weighted_share = shares
+    together = plain_share @ weighted_share
+    assert (
+        abs(together) < 0.3 * (plain_share @ plain_share * (weighted_share @ weighted_share)) ** 0.5
+    )
+    hashed = METHODS["hashed"]
+    cells = [by_hand([[amount * 2, 500 * factor]], [7]) for amount, factor in ((900, 1), (1800, 5))]
+    first, second = (int(published(hashed, cell)[0]) for cell in cells)
+    assert abs(second - 2 * first - 3 * 500) <= 3  # what set keys let him have
+
+
 def test_weighted_sums() -> None:
     cube = income_cube(*BY, measure="weighted-sum(income)")
     before, after = true(cube), published(PLAIN, cube)
@@ -460,9 +503,23 @@ def test_a_table_without_its_contributions_is_refused(
         ({"small_values": True, "small_variance": 9}, "below 9"),
         ({"same_key": "yes"}, "True or False"),
         ({"table": 5}, "NumericTable"),
+        ({"max_deviation": 1, "table_variance": 1}, "below 1, the square"),
+        ({"odd_variance": 1.0}, "odd_variance has no effect"),
+        ({"power": 3}, "power has no effect without flex_point"),
+        ({"small_unit": 10}, "small_unit has no effect without small_values"),
+        ({"small_variance": 2}, "small_variance has no effect"),
+        ({"small_deviation": 2}, "small_deviation has no effect"),
+        ({"small_table": TABLE}, "small_table has no effect"),
+        ({"table": TABLE, "step": 2}, "step has no effect beside table"),
+        ({"table": TABLE, "table_variance": 2}, "table_variance has no effect beside table"),
+        ({"odd_table": TABLE, "odd_variance": 2}, "odd_variance has no effect beside odd_table"),
+        ({"small_values": 1}, "True or False"),
+        ({"same_key": "no"}, "True or False"),
     ],
 )
-def test_settings_that_do_not_fit_are_refused(settings: dict[str, Any], reason: str) -> None:
+def test_settings_that_do_not_fit_or_have_no_effect_are_refused(
+    settings: dict[str, Any], reason: str
+) -> None:
     with pytest.raises(SpecError, match=reason):
         CellKeySums(secret=SECRET, **settings)
 
@@ -473,7 +530,7 @@ def test_settings_that_do_not_fit_are_refused(settings: dict[str, Any], reason: 
         ({"large_share": 0.05, "flex_point": 1e300}, "The flex point is larger than any amount"),
         ({"small_values": True, "small_unit": 1e30}, "larger than any amount"),
         ({"rounded_to": 1e300}, "larger than any amount"),
-        ({"rounded_to": 0.0015}, "decimals at most here"),
+        ({"rounded_to": 0.0015}, "rounded to is 0.0015, and the amount has 2 decimals"),
     ],
 )
 def test_sizes_that_no_amount_has_are_refused(settings: dict[str, Any], reason: str) -> None:
@@ -485,5 +542,7 @@ def test_sizes_that_no_amount_has_are_refused(settings: dict[str, Any], reason: 
 def test_a_secret_and_decimal_keys_where_they_are_needed() -> None:
     with pytest.raises(SecretError, match="office secret"):
         CellKeySums()
+    with pytest.raises(SecretError, match="Version 2 of the keys"):
+        CellKeySums(key_derivation="rotated", key_version=2)
     with pytest.raises(SpecError, match="Only decimal keys can be rotated"):
         CellKeySums(key_derivation="rotated").protect(income_cube("sex"))

@@ -201,16 +201,18 @@ def test_a_table_of_counts_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "percent"),
+    ("settings", "percent", "knowing", "factor"),
     [
-        ({"noise_share": 0.05}, "95.3 %"),
-        ({}, "67.7 %"),
-        ({"noise_share": 0.2}, "37.8 %"),
-        ({"extra_noise": 1, "sensitive_remainder": 10}, "< 0.1 %"),
+        ({"noise_share": 0.05}, "95.3 %", "95.3 %", 1.00),
+        ({}, "67.7 %", "68.1 %", 1.01),
+        ({"noise_share": 0.2}, "37.8 %", "38.6 %", 1.03),
+        ({"extra_noise": 1, "sensitive_remainder": 10}, "< 0.1 %", "49.3 %", 1.22),
     ],
     ids=str,
 )
-def test_figures_of_the_documentation(settings: dict[str, float], percent: str) -> None:
+def test_figures_of_the_documentation(
+    settings: dict[str, float], percent: str, knowing: str, factor: float
+) -> None:
     method = CellKeySums(secret=SECRET, **settings)  # type: ignore[arg-type]
     # Whatever the second has: his own part is taken off.
     cube = by_hand([[100_000, 60_000], [100_000, 95_000]], [1, 2])
@@ -222,5 +224,12 @@ def test_figures_of_the_documentation(settings: dict[str, float], percent: str) 
     expected = risk.of(Attacker.SECOND).whole.expected
     assert expected is not None
     assert share_text(expected / 2) == percent
+    # Who knows the noise divides what is left by the factor that serves him best.
+    bounds = (
+        np.full(cube.shape, round(90_000 * factor)),
+        np.full(cube.shape, round(110_000 * factor)),
+    )
+    best = method.chances_between(cube, bounds[0] + 60_000, bounds[1] + 60_000).reshape(-1)[0]
+    assert share_text(best) == knowing
     page = Path(__file__).parents[3] / "docs" / "risk" / "largest-contributors.md"
-    assert f"| {percent} |" in page.read_text(encoding="utf-8")
+    assert f"| {percent} | {knowing} |" in page.read_text(encoding="utf-8")

@@ -15,6 +15,10 @@ import pytest
 from sdcensus.documents.policy.document import policy_text, read_policy
 from sdcensus.errors import DocumentError, Refused, SpecError
 from sdcensus.methods.cell_key import CellKey
+from sdcensus.methods.magnitude.abs_top import AbsTopContributors
+from sdcensus.methods.magnitude.cell_key_sums import CellKeySums
+from sdcensus.methods.magnitude.layered import ExperimentalLayered
+from sdcensus.methods.method import Method
 from sdcensus.methods.perturbation.design import design_perturbation
 from sdcensus.methods.perturbation.schemes import SCHEMES, scheme
 from sdcensus.methods.pipeline import Pipeline
@@ -22,8 +26,10 @@ from sdcensus.methods.rounding import RandomRounding
 from sdcensus.model.method.parameter import MethodOptions
 from sdcensus.model.policy.policy import PRESETS, Limits, OnlineRules, Policy, menu_of
 from sdcensus.model.policy.problems import problems_of
+from sdcensus.model.published.table import Table
 from sdcensus.model.quantities import share_text
 from sdcensus.model.schema.variable import Entity
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.report.assessment.broken_down import broken_down_lines, help_line, worst_kinds
 from sdcensus.risk.groups.shown_cells import kinds_of_tables
 from sdcensus.risk.looks.chance import counts_that_stay
@@ -35,12 +41,13 @@ from sdcensus.session.gate.broken_down import (
     measured,
     smallest_group_text,
 )
-from sdcensus.session.gate.gate import AcceptedRisk, RiskCode, risks_of_menus
+from sdcensus.session.gate.gate import AcceptedRisk, RiskCode, risks_of_menus, risks_of_tables
 from sdcensus.session.gate.group_risk import PlanLooks
 from sdcensus.session.policy.lock import tightened
 from sdcensus.session.publish.approval import approve, read_approvals, verify
 from sdcensus.session.publish.estimate import check_plan
 from sdcensus.testing.island import SECRET, island, island_schema
+from tests.methods.magnitude.incomes import by_hand, income_census
 from tests.session.publish.plans import PROTECT, Office, new_office
 
 #: Small groups of the island are broken down by more than two variables: four on one table.
@@ -277,6 +284,38 @@ def test_set_keys_and_counts_that_stay_need_a_name(tmp_path: Path) -> None:
     moved = new_office(tmp_path / "moved", protect=protect)
     _write_noise(moved, 0.5)
     assert moved.publish().made
+
+
+@pytest.mark.parametrize(
+    ("method", "by_sets"),
+    [
+        (CellKeySums(secret=SECRET), False),
+        (CellKeySums(key_derivation="hashed", secret=SECRET), True),
+        (CellKeySums(key_derivation="rotated"), True),
+        (AbsTopContributors(secret=SECRET), True),
+        (ExperimentalLayered(secret=SECRET), True),
+    ],
+    ids=str,
+)
+def test_sums_with_set_keys_need_a_name(method: Method, by_sets: bool) -> None:
+    """With these, who knows the rent of somebody alone works out his income, to the unit."""
+    census = income_census(60)
+    specs = [TableSpec.build(census.schema, ["sex"], measure="sum(income)")]
+    report = risks_of_tables(census, specs, lambda _: method, smallest_group=20)
+    assert [risk.code for risk in report.risks] == [RiskCode.SET_KEYS] * by_sets
+    if not by_sets:
+        return
+    assert "equal sums tell equal groups" in report.risks[0].sentence
+    if method.name == "abs-top-contributors":
+        keys = [[at * 991 + 7] for at in range(9)]
+        incomes, rents = ([[size * (at + 1)] for at in range(9)] for size in (30_011, 9_170))
+        published = []
+        for amounts in (incomes, rents):
+            table = method.protect(by_hand(amounts, [1] * 9, record_keys=keys)).table
+            assert isinstance(table, Table)
+            published.append(table.published.reshape(-1)[:9])
+        guessed = np.round(published[0] / published[1] * np.array(rents)[:, 0])
+        assert np.abs(guessed / np.array(incomes)[:, 0] - 1).max() < 1e-3
 
 
 def _write_noise(office: Office, stay: float) -> None:

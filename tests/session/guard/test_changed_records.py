@@ -5,10 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given, strategies as st
 
 from sdcensus.errors import StoreError
+from sdcensus.model.schema.encoding import NO_VALUE
 from sdcensus.model.schema.schema import CensusInfo, Schema
 from sdcensus.model.schema.variable import Code, Entity, EntitySpec, Role, Variable
 from sdcensus.model.spec.table_spec import TableSpec
@@ -248,3 +250,76 @@ def test_who_lives_in_a_changed_household_has_changed(store_of: Stores) -> None:
     of_homes = TableSpec.build(schema, ["area"], of=household)
     every = np.arange(of_homes.cells, dtype=np.uint64)
     assert changed.behind(of_homes, every).tolist() == [0, 1, 1, 0]
+
+
+def income(decimals: int = 2) -> Schema:
+    amount = Variable(name="income", entity=P, continuous=True, decimals=decimals)
+    schema = island_schema()
+    return replace(schema, variables=(*schema.variables, amount))
+
+
+def with_incomes(units: Units, incomes: npt.NDArray[np.int64]) -> Units:
+    return replace(units, values={**units.values, "income": incomes})
+
+
+@pytest.mark.parametrize(
+    ("changes", "behind"),
+    [
+        ([0], 0),
+        ([500], 1),
+        ([500] * 10, 10),
+        ([-500, 500] * 5, 10),
+        ([500] * 9 + [-4_500], 2),  # nine changes hide as much as the tenth is
+        ([1] * 11 + [100_000], 1),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("measure", ["sum(income)", "weighted-sum(income)"])
+def test_changes_of_a_sum_count_as_many_as_are_as_large_as_the_largest(
+    store_of: Stores, changes: list[int], behind: int, measure: str
+) -> None:
+    units, schema = island_units(40), income()
+    values = {**units.values, "weight": np.full(40, 10**6)}
+    units = replace(units, leaves={**units.leaves, "sex": np.zeros(40, int)}, values=values)
+    before = np.arange(40) * 1_000 + 5_000
+    before[-1] = NO_VALUE
+    after = before.copy()
+    after[: len(changes)] += changes
+    old = store_of(with_incomes(units, before), schema)
+    new = store_of(with_incomes(units, after), schema)
+    spec = TableSpec.build(schema, ["sex"], measure=measure)
+    found = ChangedRecords(old, new).behind(spec, np.arange(3, dtype=np.uint64), enough=1)
+    sexes = [code.code for code in spec.axes[0].codes]
+    women = schema.variable("sex").codes[0].code
+    assert found.tolist() == [behind if code in ("_T", women) else 0 for code in sexes]
+    counts = TableSpec.build(schema, ["sex"])
+    assert not ChangedRecords(old, new).behind(counts, np.arange(3, dtype=np.uint64)).any()
+
+
+def test_who_moves_takes_an_amount_along_and_who_has_none_changes_no_sum(store_of: Stores) -> None:
+    units, schema = island_units(40), income()
+    sexes = np.zeros(40, int)
+    units = replace(units, leaves={**units.leaves, "sex": sexes})
+    incomes = np.where(np.arange(40) < 20, 0, 7_000)
+    moved = sexes.copy()
+    moved[:25] = 1  # twenty without an income, and five with the same
+    old = store_of(with_incomes(units, incomes), schema)
+    new = store_of(
+        with_incomes(replace(units, leaves={**units.leaves, "sex": moved}), incomes), schema
+    )
+    spec = TableSpec.build(schema, ["sex-total"], measure="sum(income)")
+    found = ChangedRecords(old, new).behind(spec, np.arange(2, dtype=np.uint64))
+    assert found.tolist() == [5, 5]
+
+
+def test_amounts_are_compared_by_their_size_and_a_store_without_them_says_so(
+    store_of: Stores,
+) -> None:
+    units = island_units(30)
+    old = store_of(with_incomes(units, np.full(30, 1_250)), income(2))
+    new = store_of(with_incomes(units, np.full(30, 125)), income(1))
+    spec = TableSpec.build(new.schema, ["sex"], measure="sum(income)")
+    cells = np.arange(spec.cells, dtype=np.uint64)
+    assert not ChangedRecords(old, new).behind(spec, cells).any()
+    with pytest.raises(StoreError, match="no variable 'income'"):
+        ChangedRecords(store_of(units), new).behind(spec, cells)

@@ -30,6 +30,12 @@ def say_offer(output: Output, service: TableService) -> None:
         )
 
 
+_BOTH_SIGNS = (
+    " That does not hold where contributions above and below 0 cancel out: a sum near 0 has next to"
+    " no noise."
+)
+
+
 def say_budget(output: Output, service: TableService) -> None:
     """The look budget of the kind of unit for which it is tightest, in one line."""
     if not service.budgets:
@@ -50,9 +56,9 @@ def say_sums(output: Output, service: TableService) -> None:
     """The look budget of every amount, a line each."""
     for budget in service.sum_budgets:
         output.say(
-            f"Sums of {budget.amount}: the same contribution is in {budget.tables:,} tables; all"
+            f"Sums of {budget.told}: the same contribution is in {budget.tables:,} tables; all"
             f" together leave a standard deviation of {share_text(budget.left)} of it (asked are"
-            f" {share_text(budget.limit)})."
+            f" {share_text(budget.limit)})." + (_BOTH_SIGNS if budget.both_signs else "")
         )
 
 

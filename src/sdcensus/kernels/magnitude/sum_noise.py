@@ -232,7 +232,8 @@ def spread_of(moved: int, height: np.uint64, step: np.uint64) -> int:
     """
     # Far above what any deviation takes away, the height is no matter.
     lowest = np.int64(min(height, _FAR) * step) + moved
-    return int(min(np.int64(500_000_000), lowest))
+    # On the line between two anchors rounding can lead a billionth below what there is.
+    return int(min(np.int64(500_000_000), max(np.int64(0), lowest)))
 
 
 @compiled

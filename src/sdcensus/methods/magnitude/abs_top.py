@@ -121,6 +121,11 @@ class AbsTopContributors(ContributorMethod):
             raise SpecError("The first magnitude is above 0: with 0, sums would be published.")
         if type(self.few_contributors) is not int or not 0 <= self.few_contributors <= 255:
             raise SpecError("Small cells have up to 0 to 255 contributors.")
+        if self.few_contributors == 0 and self.small_spread != SMALL_SPREAD:
+            raise SpecError(
+                "small_spread has no effect where no cell is small (few_contributors = 0). Leave"
+                " one of them out."
+            )
         in_billionths("The spread of small cells", self.small_spread)
         in_billionths("The spread of large cells", self.large_spread)
         _ = self.hash_key

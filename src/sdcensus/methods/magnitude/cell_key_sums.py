@@ -122,7 +122,7 @@ class CellKeySums(CellMethod):
     odd_table: NumericTable | None = None
     small_table: NumericTable | None = None
     _settings: NoiseSettings = field(init=False)
-    _prepared: dict[tuple[KeySpace, int, str], SumNoise] = field(init=False, default_factory=dict)
+    _prepared: dict[tuple[KeySpace, int, int], SumNoise] = field(init=False, default_factory=dict)
 
     name: ClassVar[str] = "cell-key-sums"
     kind: ClassVar[MethodKind] = MethodKind.PERTURBS
@@ -159,6 +159,12 @@ class CellKeySums(CellMethod):
                 " SDCENSUS_SECRET_FILE, or secret=sc.read_secret(FILE)). For exchange with"
                 " tau-ARGUS there are rotated keys, which need none."
             )
+        if self.key_version > 1 and self.secret is None:
+            raise SecretError(
+                f"Version {self.key_version} of the keys needs the office secret: it makes new keys"
+                " of those in the store. Give it (--secret FILE, SDCENSUS_SECRET_FILE, or"
+                " secret=sc.read_secret(FILE))."
+            )
 
     def __repr__(self) -> str:
         return "<CellKeySums: confidential parameters>"
@@ -181,9 +187,10 @@ class CellKeySums(CellMethod):
     def least_deviation(self) -> float | None:
         """The least standard deviation of a sum, as a share of its largest contribution.
 
-        Confidential. ``None`` where noise is measured by something that can be smaller.
+        Confidential. ``None`` where noise is measured by something that can be smaller, and where
+        the noise of the count tells some of it.
         """
-        if self.measured_by not in (MeasuredBy.TOP, MeasuredBy.SUM):
+        if self.measured_by not in (MeasuredBy.TOP, MeasuredBy.SUM) or self.same_key:
             return None
         return self._settings.least_deviation
 
@@ -306,12 +313,13 @@ class CellKeySums(CellMethod):
 
     def _noise(self, spec: TableSpec, origin: Origin) -> SumNoise:
         name = "" if spec.amount is None else spec.amount.name
-        place = (origin.key_space, spec.decimals, name)
+        digest = amount_digest(name, weighted=spec.measure.is_weighted)
+        place = (origin.key_space, spec.decimals, digest)
         if place not in self._prepared:
             self._prepared[place] = self._made_ready(*place)
         return self._prepared[place]
 
-    def _made_ready(self, space: KeySpace, decimals: int, amount: str) -> SumNoise:
+    def _made_ready(self, space: KeySpace, decimals: int, amount: int) -> SumNoise:
         rotated = self.key_derivation is KeyDerivation.ROTATED
         modulus = space.modulus if rotated else LARGEST_MODULUS
         hash_key = bytes(16)
@@ -333,7 +341,7 @@ class CellKeySums(CellMethod):
                 modulus,
                 hash_key=hash_key,
                 same_key=self.same_key,
-                amount=amount_digest(amount),
+                amount=amount,
             ),
             magnitude=magnitude,
             small=small,

@@ -5,8 +5,9 @@ The flexible function is that of tau-ARGUS and cellKey, with ``z`` the size of t
 
     m(z) = l (1 + (s z - l f) / (l f) (2 f / (z + f))^q)     from f on, and s below
 
-It is ``s`` at the flex point and falls towards ``l``. With ``q = 1`` it rises to ``l + 2 s``
-instead, so whole powers from 2 on are taken.
+It is ``s`` at the flex point and falls towards ``l``, at first not at once where ``l`` is near
+``s`` or ``q`` is 2. With ``q = 1`` it rises to ``l + 2 s`` instead, so whole powers from 2 on are
+taken.
 """
 
 from __future__ import annotations

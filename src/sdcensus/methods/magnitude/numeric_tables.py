@@ -112,6 +112,11 @@ def design_numeric_table(
             f"The largest deviation times the step is below {FINEST}. With a largest deviation of"
             f" {max_deviation}, the step is {max((FINEST - 1) // max_deviation, 1)} at most."
         )
+    if not 0 < variance < max_deviation**2:
+        raise SpecError(
+            f"The variance of a numeric table is above 0 and below {max_deviation**2}, the square"
+            f" of its largest deviation, not {variance:g}."
+        )
     rows = anchors or tuple(range(1, max_deviation + 1))
     if rows[0] != 1 or rows[-1] != max_deviation:
         raise SpecError(f"Anchors go from 1 to the largest deviation, {max_deviation}.")

@@ -231,6 +231,7 @@ _KEYS = (
     ),
 )
 PARAMETERS = (*_SIZE, *_TABLE, *_SMALL, *_SENSITIVE, _ROUNDING, *_KEYS)
+_DEFAULTS = {parameter.name: parameter.default for parameter in PARAMETERS}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -292,6 +293,7 @@ class NoiseSettings(Confidential):
     def of(cls, said: Mapping[str, Any]) -> NoiseSettings:
         """Take values by the names of parameters, and tables that were made by hand."""
         _check_kinds(said)
+        _refuse_without_effect(said)
         texts = numbers_of("Shares of contributions", said["contribution_shares"])
         odd = said["odd_table"]
         if odd is None and said["odd_variance"] is not None:
@@ -313,11 +315,6 @@ class NoiseSettings(Confidential):
         """Of what published sums are multiples, in last decimals."""
         if self.rounded_to is None:
             return 1
-        if (self.rounded_to * 10**decimals).denominator != 1:
-            raise SpecError(
-                f"What sums are rounded to has {decimals} decimals at most here, as many as the"
-                " amounts have."
-            )
         return in_last_decimals("What sums are rounded to", self.rounded_to, decimals)
 
     def described(self) -> dict[str, object]:
@@ -334,14 +331,41 @@ class NoiseSettings(Confidential):
 
 def _check_kinds(said: Mapping[str, Any]) -> None:
     """Refuse what Python would take for yes or no, or for a table, and is none."""
-    for name in ("small_values", "same_key", "zeros_in_key"):
-        if type(said[name]) is not bool:
-            raise SpecError(f"{name} is True or False, not {said[name]!r}.")
+    for parameter in PARAMETERS:
+        value = said[parameter.name]
+        if parameter.kind is ValueKind.YES and not isinstance(value, bool):
+            raise SpecError(f"{parameter.name} is True or False, not {value!r}.")
     for name in ("table", "odd_table", "small_table"):
         if said[name] is not None and not isinstance(said[name], NumericTable):
             raise SpecError(
                 f"{name} is a NumericTable, as design_numeric_table makes one, not {said[name]!r}."
             )
+
+
+def _refuse_without_effect(said: Mapping[str, Any]) -> None:
+    """Refuse settings that change nothing beside the others."""
+    small = ("small_deviation", "small_variance", "small_unit", "small_table")
+    for name, other in (("power", "flex_point"), *((name, "small_values") for name in small)):
+        if said[name] != _DEFAULTS.get(name) and not said[other]:
+            raise SpecError(f"{name} has no effect without {other}. Say both, or neither.")
+    designed = ["table_variance"]
+    if said["odd_table"] is not None or said["odd_variance"] is None:
+        designed += ["max_deviation", "step", "anchors"]
+    taken = {
+        "table": designed,
+        "odd_table": ["odd_variance"],
+        "small_table": ["small_deviation", "small_variance"],
+    }
+    for table, names in taken.items():
+        for name in names:
+            if said[table] is not None and said[name] != _DEFAULTS[name]:
+                raise SpecError(f"{name} has no effect beside {table}. Leave one of them out.")
+    both = said["table"] is None and said["odd_table"] is None
+    if both and said["odd_variance"] == said["table_variance"]:
+        raise SpecError(
+            "With the variance of all others (table_variance), odd_variance has no effect. Take"
+            " another one, or leave it out."
+        )
 
 
 def _rounded_to(said: Mapping[str, Any]) -> Fraction | None:
@@ -356,7 +380,7 @@ def _rounded_to(said: Mapping[str, Any]) -> Fraction | None:
 def _table(said: Mapping[str, Any], variance: object) -> NumericTable:
     anchors = None
     if said["anchors"] is not None:
-        texts = numbers_of("Anchors", said["anchors"])
+        texts = [str(text) for text in numbers_of("Anchors", said["anchors"])]
         if not all(text.isascii() and text.isdigit() for text in texts):
             raise SpecError("Anchors are whole numbers with commas between them, such as 1, 2, 3.")
         anchors = tuple(int(text) for text in texts)
@@ -366,13 +390,7 @@ def _table(said: Mapping[str, Any], variance: object) -> NumericTable:
 def _designed(
     max_deviation: int, variance: object, step: int = 1, anchors: tuple[int, ...] | None = None
 ) -> NumericTable:
-    """A designed table; its variance is refused in the units in which it was said."""
     number = exactly("The variance of a numeric table", variance)
-    if type(max_deviation) is int and max_deviation > 0 and not 0 < number < max_deviation**2:
-        raise SpecError(
-            f"The variance of a numeric table is above 0 and below {max_deviation**2}, the square"
-            f" of its largest deviation, not {variance}."
-        )
     return design_numeric_table(max_deviation, float(number), step, anchors)
 
 

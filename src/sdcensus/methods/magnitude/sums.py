@@ -74,9 +74,13 @@ def present(array: Array | None) -> Array:
     return array
 
 
-def amount_digest(amount: str) -> int:
-    """What an amount adds to the definition of a cell: sums of two amounts have two noises."""
-    return int(digest([amount], b"amount", 1)[0])
+def amount_digest(amount: str, *, weighted: bool = False) -> int:
+    """What an amount adds to the definition of a cell: sums of two amounts have two noises.
+
+    A weighted sum is another question than the plain one. With one noise for both, who knows the
+    weights could take it off: of two contributors, the difference is what the second one has.
+    """
+    return int(digest([amount, *(["weighted"] if weighted else [])], b"amount", 1)[0])
 
 
 def sizes_of(measured_by: MeasuredBy, cells: Summed) -> Int64:

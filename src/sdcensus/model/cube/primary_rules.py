@@ -225,4 +225,4 @@ def _pair(what: str, text: object, example: str) -> tuple[str, str]:
     texts = numbers_of(what, text)
     if len(texts) != 2:
         raise SpecError(f"{what} is {example}.")
-    return texts[0], texts[1]
+    return str(texts[0]), str(texts[1])

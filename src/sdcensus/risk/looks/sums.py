@@ -87,15 +87,25 @@ class SumBudget(Confidential):
         tables: How many cells of all that may be asked hold the same contribution.
         deviation: The least standard deviation of one sum, as a share of its largest contribution.
         limit: The least that must be left of it.
+        others: Amounts that tell this one, such as a copy; their tables are among those counted.
+        both_signs: Whether some contributions are above and some below 0. Where they cancel out,
+            noise is in proportion to what is left, and the deviation is no bound.
     """
 
     amount: str
     tables: int
     deviation: float
     limit: float
+    others: tuple[str, ...] = ()
+    both_signs: bool = False
 
     def __repr__(self) -> str:
         return f"<SumBudget of {self.amount!r}: confidential>"
+
+    @property
+    def told(self) -> str:
+        """The amount, and those that tell it."""
+        return f"{self.amount} (with {', '.join(self.others)})" if self.others else self.amount
 
     @property
     def left(self) -> float:

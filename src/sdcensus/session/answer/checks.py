@@ -23,6 +23,7 @@ from sdcensus.session.answer.budgets import (
 )
 from sdcensus.session.answer.sum_budgets import refuse_weak_sums, sum_budgets
 from sdcensus.session.census.census import Census
+from sdcensus.session.gate.amount_ties import amount_facts
 from sdcensus.session.gate.gate import GateReport, refuse_serving, risks_of_menus
 from sdcensus.session.gate.tied_units import refuse_ties_in_policy
 from sdcensus.session.protect.smallest_group import in_force
@@ -76,7 +77,9 @@ def check_opening(
     progress("counting the looks", 0.3)
     budgets = open_budgets(policy, methods)
     refuse_weak(policy, budgets, methods, planned=planned)
-    budgets_of_sums = sum_budgets(policy, sums or {})
+    amounts = [rule.variable for rule in policy.amounts if rule.adds_up] if sums else []
+    facts = amount_facts(census, amounts)
+    budgets_of_sums = sum_budgets(policy, sums or {}, facts)
     refuse_weak_sums(policy, budgets_of_sums, planned=planned)
     progress("looking for groups that are broken down", 0.6)
     menus = [open_menu(policy, of) for of in methods]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from sdcensus.errors import Refused
 from sdcensus.methods.magnitude.cell_key_sums import CellKeySums
@@ -13,18 +14,29 @@ from sdcensus.model.quantities import share_text
 from sdcensus.model.schema.variable import Entity
 from sdcensus.risk.looks.sums import SumBudget, tables_of
 from sdcensus.session.answer.budgets import open_menu
+from sdcensus.session.gate.amount_ties import AmountFacts
 from sdcensus.session.policy import amount_policy
 
 #: Shares of noise from here on are no noise that sums could be read with.
 MOST_SHARE = 0.5
 
 
-def sum_budgets(policy: Policy, sums: Mapping[Entity, Method]) -> tuple[SumBudget, ...]:
+def sum_budgets(
+    policy: Policy, sums: Mapping[Entity, Method], facts: AmountFacts | None = None
+) -> tuple[SumBudget, ...]:
     """The looks at the sums of every amount that any role may ask for over the web.
+
+    Args:
+        policy: What may be asked.
+        sums: How sums are protected, by whose amounts they are.
+        facts: What the records say about the amounts: tables of one that tells another are looks
+            at that one, too.
+
 
     Raises:
         Refused: The noise of sums is not measured by the largest contributions.
     """
+    tables: dict[str, int] = {}
     budgets = []
     for rule in policy.amounts:
         of = policy.schema.variable(rule.variable).entity
@@ -39,15 +51,27 @@ def sum_budgets(policy: Policy, sums: Mapping[Entity, Method]) -> tuple[SumBudge
                 ' Take measured_by = "top" (or "sum") in the method for sums.'
             )
         menu = open_menu(amount_policy(policy, rule), of)
+        tables[rule.variable] = 1 if menu is None else tables_of(menu)
         budgets.append(
             SumBudget(
                 amount=rule.variable,
-                tables=1 if menu is None else tables_of(menu),
+                tables=tables[rule.variable],
                 deviation=deviation,
                 limit=rule.noise_left,
             )
         )
-    return tuple(budgets)
+    return tuple(_with_tied(budget, tables, facts or AmountFacts()) for budget in budgets)
+
+
+def _with_tied(budget: SumBudget, tables: Mapping[str, int], facts: AmountFacts) -> SumBudget:
+    group = [name for name in facts.group(budget.amount) if name in tables]
+    others = tuple(name for name in group if name != budget.amount)
+    return replace(
+        budget,
+        tables=sum(tables[name] for name in group),
+        others=others,
+        both_signs=budget.amount in facts.both_signs,
+    )
 
 
 def refuse_weak_sums(policy: Policy, budgets: Sequence[SumBudget], *, planned: bool) -> None:
@@ -70,7 +94,7 @@ def refuse_weak_sums(policy: Policy, budgets: Sequence[SumBudget], *, planned: b
     ]
     for budget in weak:
         lines.append(
-            f"  {budget.amount}: the same contribution is in a cell of each of {budget.tables:,}"
+            f"  {budget.told}: the same contribution is in a cell of each of {budget.tables:,}"
             f" tables; all together leave a standard deviation of {share_text(budget.left)} of it,"
             f" and the policy asks for {share_text(budget.limit)}."
         )

@@ -97,6 +97,12 @@ def _planned(plan: Plan, of: Entity) -> Protection | None:
 def _refuse_other(method: Method) -> None:
     """Refuse a method whose sums differ between tables, or whose looks cannot be counted."""
     if isinstance(method, CellKeySums) and method.claims().by_definition:
+        if method.same_key:
+            raise Refused(
+                "The table builder does not serve sums that are drawn with the keys of their counts"
+                " (same_key): who knows a count, or asks for it often, knows most of the noise of"
+                " the sum. Leave same_key out."
+            )
         return
     raise Refused(
         f"The table builder protects sums by cell keys of their definition, and not by"

@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any
 
 from sdcensus.errors import Refused, SpecError
-from sdcensus.methods.method import Method
+from sdcensus.methods.method import Method, MethodKind
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.policy.menu import Menu
 from sdcensus.model.policy.policy import BROKEN_DOWN, Policy
@@ -344,7 +344,18 @@ def _risks_of_method(method: Method, of: Entity, *, planned: bool) -> list[Risk]
     first = method.first
     risks = []
     noise = first.noise if first.has_own_noise else None
-    if _has_set_keys(first):
+    if first.for_sums and first.kind is MethodKind.PERTURBS and _draws_by_sets(first):
+        risks.append(
+            Risk(
+                RiskCode.SET_KEYS,
+                of,
+                f"with {first.described_name!r} sums of the same contributors have the same noise"
+                " in every table and for every amount, so that equal sums tell equal groups, and"
+                " who knows one amount of somebody works out another one.",
+                "keys by definition: the method 'cell-key-sums' without key_derivation",
+            )
+        )
+    elif _has_set_keys(first):
         lookup = str(first.parameters()["lookup"])
         here = "" if planned else "--lookup definition here, and "
         risks.append(
@@ -375,9 +386,14 @@ def _risks_of_method(method: Method, of: Entity, *, planned: bool) -> list[Risk]
 
 def _has_set_keys(method: Method) -> bool:
     """Whether a method draws large deviations by who is in a cell, whatever is asked about them."""
+    large = (method.largest_deviation or 0) >= SET_KEYS_FROM
+    return large and method.claims().distribution and _draws_by_sets(method)
+
+
+def _draws_by_sets(method: Method) -> bool:
+    """Whether the same records have the same noise, whatever is asked about them."""
     claims = method.claims()
-    by_sets = claims.consistent and claims.distribution and not claims.by_definition
-    return by_sets and (method.largest_deviation or 0) >= SET_KEYS_FROM
+    return claims.consistent and not claims.by_definition
 
 
 def _broken_down(census: Census, of: Entity, noise: GroupNoise, limit: float, where: str) -> Risk:

@@ -22,6 +22,7 @@ from sdcensus.risk.groups.broken_down import MOST_WORK, BrokenDown, GroupNoise
 from sdcensus.risk.looks.budget import Looks, look_budget_of_tables
 from sdcensus.session.answer.budgets import open_budgets
 from sdcensus.session.assess.knowledge import noise_of, variance_of
+from sdcensus.session.gate.amount_ties import amount_facts
 from sdcensus.session.gate.broken_down import (
     broken_down_in_tables,
     group_noise,
@@ -207,12 +208,14 @@ def looks_of(resolved: Resolved) -> tuple[PlanLooks | PlanSumLooks, ...]:
     """The noise of a plan against its look budget, by what is counted; then by amount."""
     looks: list[PlanLooks | PlanSumLooks] = []
     sums: list[PlanSumLooks] = []
+    amounts = [spec.amount.name for spec in resolved.specs() if spec.amount is not None]
+    facts = amount_facts(resolved.census, amounts)
     for protection, tables in _judged(resolved):
         if declared(Part.METHOD, protection.method).for_sums:
             for of in dict.fromkeys(spec.of for spec in tables):
                 method = resolved.methods.of_protection(protection, of)
                 own = [spec for spec in tables if spec.of is of]
-                sums += looks_at_sums(own, method, resolved.policy)
+                sums += looks_at_sums(own, method, resolved.policy, facts)
             continue
         counted = TableSpec.of_records(tables)
         looks += _looks(resolved, protection, counted) if counted else ()

@@ -2,7 +2,7 @@
 
 Records are the same if the digests of their identities are. For a table only the variables count
 that it shows or has a condition on: a record has changed for it if it was added or removed, or
-stands in other cells than before.
+stands in other cells than before; for a sum also if its amount is another one.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError, StoreError
-from sdcensus.kernels.cells.tabulate import BLOCK_ROWS
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.layout import mixed_radix, positions_on
 from sdcensus.model.schema.variable import Entity, Variable
 from sdcensus.model.spec.axis import TOTAL
-from sdcensus.model.spec.table_spec import Measure, TableSpec
+from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.session.guard.changed_amounts import AmountChanges, contributions, whole_column
 from sdcensus.store.census_store import CensusStore, Column
 
 Int64 = npt.NDArray[np.int64]
+Float64 = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.uint64]
 Mask = npt.NDArray[np.bool_]
 Integers = npt.NDArray[Any]
 
 #: Records that are looked at together: what is known of them takes some hundred bytes each.
 _CHUNK = 200_000
-_ROWS = 16 * BLOCK_ROWS
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -57,6 +57,7 @@ class ChangedUnits(Confidential):
             list of codes of the new store, and -1 for codes that it lacks.
         was, is_now: Whether the unit was in the old store, and is in the new one.
         heavier: Whether its weight has changed.
+        gave, gives: What the unit contributed to a sum, and does now; empty where records count.
     """
 
     before: tuple[Int64, ...]
@@ -64,12 +65,23 @@ class ChangedUnits(Confidential):
     was: Mask
     is_now: Mask
     heavier: Mask
+    gave: Float64
+    gives: Float64
 
     def __repr__(self) -> str:
         return "<ChangedUnits: confidential>"
 
     def __len__(self) -> int:
         return int(self.was.size)
+
+    def part(self, rows: slice) -> ChangedUnits:
+        """Some of the units."""
+        return ChangedUnits(
+            tuple(column[rows] for column in self.before),
+            tuple(column[rows] for column in self.after),
+            *(self.was[rows], self.is_now[rows], self.heavier[rows]),
+            *(self.gave[rows], self.gives[rows]),
+        )
 
 
 class ChangedRecords(Confidential):
@@ -106,12 +118,13 @@ class ChangedRecords(Confidential):
         return "<ChangedRecords: confidential>"
 
     def units(self, spec: TableSpec) -> ChangedUnits:
-        """The units that stand in other cells of a table than before, or with another weight."""
+        """The units that stand in other cells than before, or with another weight or amount."""
         return self.units_by(
             spec.of,
             _variables(spec),
             conditions=spec.universe.variables,
-            weighted=spec.measure is Measure.WEIGHTED,
+            weighted=spec.measure.is_weighted,
+            amount="" if spec.amount is None else spec.amount.name,
         )
 
     def units_by(
@@ -121,6 +134,7 @@ class ChangedRecords(Confidential):
         *,
         conditions: Sequence[Variable] = (),
         weighted: bool = False,
+        amount: str = "",
     ) -> ChangedUnits:
         """The units that were added or removed, or differ in any of these variables.
 
@@ -129,12 +143,20 @@ class ChangedRecords(Confidential):
             variables: Of the new schema.
             conditions: Those of which every old code must be known in the new store.
             weighted: Whether another weight is a difference too.
+            amount: What is added up; another amount is a difference too.
         """
         matched = self._match(of)
         differ = [self._differing(of, variable, matched) for variable in variables]
         heavier = np.zeros(0, dtype=np.int64)
         if weighted:
             heavier = self._differing_weights(of, matched)
+        was_given = is_given = np.zeros(0)
+        if amount:
+            was_given = contributions(self.old, of, amount, weighted=weighted)
+            is_given = contributions(self.new, of, amount, weighted=weighted)
+            differ.append(
+                np.flatnonzero(was_given[matched.before] != is_given[matched.after]),
+            )
         both = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *differ, heavier]))
         rows_before = np.concatenate([matched.before[both], matched.removed])
         rows_after = np.concatenate([matched.after[both], matched.added])
@@ -153,10 +175,16 @@ class ChangedRecords(Confidential):
         is_now[size : size + gone] = False
         moved_weight = np.zeros(size + gone + new, dtype=bool)
         moved_weight[:size] = np.isin(both, heavier)
-        return ChangedUnits(tuple(before), tuple(after), was, is_now, moved_weight)
+        gave, gives = (np.zeros(size + gone + new if amount else 0) for _ in range(2))
+        if amount:
+            gave[was], gives[is_now] = was_given[rows_before], is_given[rows_after]
+        return ChangedUnits(tuple(before), tuple(after), was, is_now, moved_weight, gave, gives)
 
     def behind(self, spec: TableSpec, cells: Numbers, *, enough: int | None = None) -> Int64:
         """For each of some cells, how many records are in it now or were before, but not both.
+
+        Of a sum, changed amounts count too, and a number of changes is that of equally large ones:
+        all of them together by the largest. A small change beside a large one hides nothing.
 
         Args:
             spec: The table, of the new schema.
@@ -164,21 +192,18 @@ class ChangedRecords(Confidential):
             enough: Stop when every cell has so many; counts are then lower bounds.
         """
         counts = np.zeros(cells.size, dtype=np.int64)
+        amounts = AmountChanges.none(cells.size) if spec.measure.is_sum else None
         if not cells.size:
             return counts
         units = self.units(spec)
         blocks = list(_block_combinations(spec, cells))
         for start in range(0, len(units), _CHUNK):
             rows = slice(start, min(start + _CHUNK, len(units)))
-            part = ChangedUnits(
-                tuple(column[rows] for column in units.before),
-                tuple(column[rows] for column in units.after),
-                *(units.was[rows], units.is_now[rows], units.heavier[rows]),
-            )
-            _count(spec, part, blocks, cells, counts)
-            if enough is not None and (counts >= enough).all():
+            _count(spec, units.part(rows), blocks, cells, counts, amounts)
+            # More changes of a sum can make the largest of them stand out.
+            if amounts is None and enough is not None and (counts >= enough).all():
                 break
-        return counts
+        return counts if amounts is None else amounts.alike()
 
     # --------------------------------------------------------------------------- comparing
 
@@ -196,8 +221,8 @@ class ChangedRecords(Confidential):
             places = self._code_places(variable)
             old = self.old.column(entity, self.old.schema.variable(variable.name))
             new = self.new.column(entity, variable)
-            old_whole = places[_whole(old, self.old.rows(entity))]
-            new_whole = _whole(new, self.new.rows(entity))
+            old_whole = places[whole_column(old, self.old.rows(entity))]
+            new_whole = whole_column(new, self.new.rows(entity))
             known = np.flatnonzero(old_whole[matched.before] != new_whole[matched.after])
             with self._guard:
                 self._changed[entity, variable.name] = known
@@ -207,8 +232,8 @@ class ChangedRecords(Confidential):
         weights = [store.schema.weight(entity) for store in (self.old, self.new)]
         if weights[0] is None or weights[1] is None:
             return np.arange(matched.before.size, dtype=np.int64)
-        old = _whole(self.old.values(entity, weights[0]), self.old.rows(entity))
-        new = _whole(self.new.values(entity, weights[1]), self.new.rows(entity))
+        old = whole_column(self.old.values(entity, weights[0]), self.old.rows(entity))
+        new = whole_column(self.new.values(entity, weights[1]), self.new.rows(entity))
         return np.flatnonzero(old[matched.before] != new[matched.after])
 
     def _old_leaves(self, entity: Entity, variable: Variable, rows: Int64) -> Int64:
@@ -275,22 +300,12 @@ def _numbered(digests: Integers) -> tuple[Integers, Int64]:
     return digests, at - np.maximum.accumulate(np.where(starts, at, 0))
 
 
-def _whole(column: Column, rows: int) -> Integers:
-    """A column for all records, inherited values included."""
-    if column.whole is not None:
-        return column.whole
-    copy = np.empty(rows, dtype=column.dtype)
-    for start in range(0, rows, _ROWS):
-        copy[start : start + _ROWS] = column[start : min(start + _ROWS, rows)]
-    return copy
-
-
 def _leaves(column: Column, rows: Int64) -> Int64:
     """The leaves of some records."""
     if column.whole is not None:
         return column.whole[rows].astype(np.int64)
     size = int(rows.max()) + 1 if rows.size else 0
-    return _whole(column, size)[rows].astype(np.int64)
+    return whole_column(column, size)[rows].astype(np.int64)
 
 
 # ------------------------------------------------------------------------------- counting
@@ -330,6 +345,7 @@ def _count(
     combinations: Sequence[_Blocks],
     cells: Numbers,
     counts: Int64,
+    amounts: AmountChanges | None,
 ) -> None:
     """Add to each cell the units of which exactly one of before and after is in it."""
     axes = len(spec.axes)
@@ -340,6 +356,12 @@ def _count(
         first = _cells(units.before[:axes], blocks, weights, len(units))
         second = _cells(units.after[:axes], blocks, weights, len(units))
         inside = was & _listed(units.before[:axes], blocks, len(units))
+        if amounts is not None:
+            remains = inside & now & (first == second)
+            change = np.where(remains, units.gives - units.gave, units.gave)
+            amounts.add(cells, first[inside], change[inside])
+            amounts.add(cells, second[now & ~remains], units.gives[now & ~remains])
+            continue
         moved = (inside != now) | (first != second) | units.heavier
         _add(first[inside & moved], cells, counts)
         # A unit that stays in a cell with another weight is one changed record, not two.
