@@ -30,7 +30,7 @@ from sdcensus.model.plan.vocabulary import (
     ComparedFigure,
 )
 from sdcensus.model.policy.rules import user_role
-from sdcensus.model.published.figures import DEFAULT_LIMITS, FEWEST_BEHIND_AMOUNTS
+from sdcensus.model.published.figures import DEFAULT_LIMITS
 from sdcensus.model.published.percentiles import MEDIAN, check_percent
 from sdcensus.model.published.table_format import FORMAT_NAMES, meant_format
 from sdcensus.model.schema.variable import Entity
@@ -289,7 +289,7 @@ class IndicatorSection(Section):
     first: Word = ""
     second: Word = ""
     figure: FigureWord = ComparedFigure.MEAN
-    fewest: int = Field(default=FEWEST_BEHIND_AMOUNTS, ge=DEFAULT_LIMITS.none_below)
+    fewest: int | None = Field(default=None, ge=DEFAULT_LIMITS.none_below)
 
 
 class OfficeSection(Section):
