@@ -23,7 +23,6 @@ from sdcensus.model.published.record_changes import RecordChange, record_changes
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.sentences import sentence
 from sdcensus.model.spec.levels_told_apart import unfiltered
-from sdcensus.model.spec.measures import FigureOf
 from sdcensus.model.spec.question import Question
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import Text
@@ -34,6 +33,7 @@ from sdcensus.session.answer.answers import (
     Checked as Checked,
     DataVersions as DataVersions,
 )
+from sdcensus.session.answer.asked_figures import refused_figure
 from sdcensus.session.answer.budgets import OpenedBudget, refuse_online
 from sdcensus.session.answer.catalogue import Catalogue, make_catalogue
 from sdcensus.session.answer.cells import (
@@ -56,7 +56,6 @@ from sdcensus.session.policy import (
     amount_policy,
     ask,
     decide,
-    refused_measure,
     told_of_amount,
 )
 from sdcensus.session.protect.few_contributors import contributors_needed, least_behind
@@ -362,21 +361,7 @@ class TableService(Confidential):
         return self.policy if figure is None else self._of_amounts.get(figure.amount, self.policy)
 
     def _refused(self, asked: Question, of: Entity, role: str | UserRole) -> Verdict | None:
-        """Why a figure of an amount is not given, whatever it is computed of."""
-        figure = asked.figure
-        if figure is None:
-            return None
-        reason = refused_measure(self.policy, figure, of)
-        if reason is not None:
-            return Verdict((reason,))
-        if figure.figure is not AmountFigure.MEDIAN:
-            return None
-        # A median is computed of counts, and shown by no more than the amount is.
-        policy = self._of_amounts[figure.amount]
-        sums = replace(asked, measure=str(FigureOf(AmountFigure.SUM, figure.amount)))
-        compiled = compile_offered(sums, policy, self._methods)
-        verdict = ask(policy, compiled.spec, role=role, cells=compiled.cells)
-        return verdict if verdict.outcome is Outcome.REFUSED else None
+        return refused_figure(self.policy, asked, of, self._methods, role)
 
     def _ruling(self, compiled: Compiled, policy: Policy, role: str | UserRole) -> Ruling:
         rules = policy.online_for(role)

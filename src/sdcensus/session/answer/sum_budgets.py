@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from sdcensus.errors import Refused
 from sdcensus.methods.magnitude.cell_key_sums import CellKeySums
 from sdcensus.methods.method import Method
-from sdcensus.model.policy.policy import Policy
+from sdcensus.model.policy.policy import AmountRule, Policy
 from sdcensus.model.quantities import share_text
 from sdcensus.model.schema.variable import Entity
 from sdcensus.risk.looks.sums import SumBudget, tables_of
@@ -38,16 +39,22 @@ def sum_budgets(policy: Policy, sums: Mapping[Entity, Method]) -> tuple[SumBudge
                 " contribution, so that nobody can say how much of it is left after all looks."
                 ' Take measured_by = "top" (or "sum") in the method for sums.'
             )
-        menu = open_menu(amount_policy(policy, rule), of)
-        budgets.append(
-            SumBudget(
-                amount=rule.variable,
-                tables=1 if menu is None else tables_of(menu),
-                deviation=deviation,
-                limit=rule.noise_left,
-            )
-        )
+        looks = menu_of_amount(policy, rule)
+        if looks is not None:
+            budgets.append(replace(looks, deviation=deviation))
     return tuple(budgets)
+
+
+def menu_of_amount(policy: Policy, rule: AmountRule) -> SumBudget | None:
+    """The looks at sums of an amount that any role may ask for, before there is noise.
+
+    Its ``needed`` is how large that must be. ``None`` where no sums are published.
+    """
+    if not rule.adds_up:
+        return None
+    menu = open_menu(amount_policy(policy, rule), policy.schema.variable(rule.variable).entity)
+    tables = 1 if menu is None else tables_of(menu)
+    return SumBudget(amount=rule.variable, tables=tables, deviation=1, limit=rule.noise_left)
 
 
 def refuse_weak_sums(policy: Policy, budgets: Sequence[SumBudget], *, planned: bool) -> None:
