@@ -56,7 +56,9 @@ class MeasureOf:
                 f"{measure.value}(VARIABLE)" if measure.is_sum else measure.value
                 for measure in Measure
             )
-            raise SpecError(f"There is no measure {str(text)!r}. There are: {known}.")
+            raise SpecError(
+                f"There is no measure {str(text)!r}. There are: {known}.{_instead(word)}"
+            )
         return cls(Measure(word), (read["amount"] or "") if read is not None else "")
 
     def amount_of(self, entity: Entity, schema: Schema) -> Variable | None:
@@ -75,6 +77,16 @@ class MeasureOf:
                 f' published, measure = "weighted-sum({self.amount})".'
             )
         return variable
+
+
+def _instead(word: str) -> str:
+    """How a figure is asked for that tables do not have."""
+    if word not in list(AmountFigure):
+        return ""
+    return (
+        f" A {word} is computed from published tables: ask for it as an indicator of a plan,"
+        f' kind = "{word}" with a variable.'
+    )
 
 
 @dataclass(frozen=True, slots=True)
