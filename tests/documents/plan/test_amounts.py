@@ -66,6 +66,8 @@ def test_an_amount_without_classes_has_means(tmp_path: Path, schema: Schema) -> 
         ('kind = "mean"\nvariable = "sex"', 6, "needs numbers"),
         (MEAN.replace("income", "income@bracket"), 6, "Name it without a level"),
         (DIFFERENCE.replace("income", "income@bracket"), 6, "Name it without a level"),
+        (f'{MEAN}\nby = ["income@bracket"]', 6, "stands in 'by' already"),
+        ('kind = "mean"\nvariable = "weight"\nof = "households"', 6, "it is a weight"),
         (f"{MEAN}\nfewest = 2", 7, "greater than or equal to 3|at least 3"),
         (f"{MEAN}\npercent = 20", 7, "'percent' is no setting of the kind 'mean'"),
         ('kind = "mean"\nvariable = "age"\nfewest = 20', 7, "this one is of counts"),
