@@ -133,3 +133,12 @@ def test_what_is_written_reads_back_equal(tmp_path: Path, schema: Schema) -> Non
 def test_every_setting_of_a_kind_is_one_of_indicators() -> None:
     for kind in INDICATOR_KINDS.values():
         assert set(kind.settings) <= set(INDICATOR_SETTINGS)
+
+
+@pytest.mark.parametrize("word", ["mean", "median"])
+def test_a_table_of_means_is_sent_to_the_indicators(
+    tmp_path: Path, schema: Schema, word: str
+) -> None:
+    table = f'[[table]]\nname = "t"\nrows = ["sex"]\nmeasure = "{word}(income)"\n'
+    with pytest.raises(DocumentError, match=f'line 10: .* indicator of a plan, kind = "{word}"'):
+        read(tmp_path, schema, MEAN, table)

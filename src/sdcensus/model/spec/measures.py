@@ -57,7 +57,7 @@ class MeasureOf:
                 for measure in Measure
             )
             raise SpecError(
-                f"There is no measure {str(text)!r}. There are: {known}.{_instead(word)}"
+                f"There is no measure {str(text)!r}. There are: {known}.{figure_instead(word)}"
             )
         return cls(Measure(word), (read["amount"] or "") if read is not None else "")
 
@@ -79,8 +79,8 @@ class MeasureOf:
         return variable
 
 
-def _instead(word: str) -> str:
-    """How a figure is asked for that tables do not have."""
+def figure_instead(word: str) -> str:
+    """How a figure is asked for that tables do not have; empty for any other word."""
     if word not in list(AmountFigure):
         return ""
     return (
