@@ -9,6 +9,8 @@ from sdcensus.errors import SpecError
 from sdcensus.kernels.magnitude.numeric_rows import BILLION
 from sdcensus.model.schema.encoding import LARGEST_FIXED_POINT
 
+_MOST_DIGITS = 400
+
 
 def exactly(what: str, value: object) -> Fraction:
     """A number as it is written, not as its nearest float.
@@ -23,7 +25,8 @@ def exactly(what: str, value: object) -> Fraction:
         if isinstance(value, bool):
             raise InvalidOperation
         number = Decimal(str(value).strip())
-        if not number.is_finite():
+        # Beyond any amount; written out, it would fill the memory.
+        if not number.is_finite() or abs(number.adjusted()) > _MOST_DIGITS:
             raise InvalidOperation
     except InvalidOperation:
         raise SpecError(f"{what} is a number, not {value!r}.") from None

@@ -134,3 +134,54 @@ def test_design_needs_confidential_and_writes_decisions(
     assert code == 0
     with pytest.raises(OutputError, match="already exists"):
         run("design", file, village.store, "--out", out, "--confidential")
+
+
+AMOUNTS = """
+name = "Amounts"
+[online]
+smallest_group = 12
+[amount.income]
+measures = ["mean"]
+by = ["sex", "ed@parish"]
+dimensions = 2
+noise_left = 0.05
+"""
+
+
+def test_amounts_are_shown_with_the_noise_that_they_need(
+    run: Run, tmp_path: Path, village: Village
+) -> None:
+    path = tmp_path / "amounts.toml"
+    path.write_text(AMOUNTS, encoding="utf-8", newline="\n")
+    _, shown = run("check", path, "--store", village.store)
+    plain = " ".join(shown.split())
+    assert "income: mean; by sex, ed@parish; at most 2 variables; 12 contributors or more." in plain
+    # The total, each variable alone, and both: 5 % of four looks.
+    assert "a cell of each of 4 tables" in plain
+    assert "a standard deviation of 10.0 % of the largest contribution" in plain
+
+
+@pytest.mark.parametrize(
+    ("measure", "by", "code", "why"),
+    [
+        ("mean(income)", "ed@parish,sex", 0, "can be published"),
+        ("mean(income)", "ed", 4, "level parish"),
+        ("mean(income)", "married", 4, "not offered together with mean of income"),
+        ("sum(income)", "sex", 4, "Offered are: mean of income"),
+        ("count", "ed", 0, "can be published"),
+    ],
+)
+def test_it_can_be_asked_about_an_amount(
+    run: Run,
+    tmp_path: Path,
+    village: Village,
+    measure: str,
+    by: str,
+    code: int,
+    why: str,
+) -> None:
+    path = tmp_path / "amounts.toml"
+    path.write_text(AMOUNTS, encoding="utf-8", newline="\n")
+    left, shown = run("ask", path, village.store, "--by", by, "--measure", measure)
+    assert left == code
+    assert why in " ".join(shown.split())

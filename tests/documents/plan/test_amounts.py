@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -47,12 +48,26 @@ def test_units_are_those_that_have_the_amount(tmp_path: Path, schema: Schema) ->
     assert figure(tmp_path, schema, 'kind = "median"\nvariable = "age"').of is Entity.PERSON
 
 
+def test_an_amount_without_classes_has_means(tmp_path: Path, schema: Schema) -> None:
+    rent = replace(schema.variable("rent"), codes=())
+    others = [each for each in schema.variables if each.name != "rent"]
+    bare = replace(schema, variables=(*others, rent))
+    for indicator in (MEAN, DIFFERENCE.replace("sex", "tenure")):
+        assert figure(tmp_path, bare, indicator.replace("income", "rent")).variable == "rent"
+    with pytest.raises(DocumentError, match="give it levels"):
+        figure(tmp_path, bare, 'kind = "median"\nvariable = "rent"')
+
+
 @pytest.mark.parametrize(
     ("indicator", "line", "why"),
     [
         ('kind = "mean"\nvariable = "incom"', 6, "Did you mean 'income'"),
         ('kind = "mean"\nvariable = "rent"\nof = "persons"', 6, "one person may have|households"),
         ('kind = "mean"\nvariable = "sex"', 6, "needs numbers"),
+        (MEAN.replace("income", "income@bracket"), 6, "Name it without a level"),
+        (DIFFERENCE.replace("income", "income@bracket"), 6, "Name it without a level"),
+        (f'{MEAN}\nby = ["income@bracket"]', 6, "stands in 'by' already"),
+        ('kind = "mean"\nvariable = "weight"\nof = "households"', 6, "it is a weight"),
         (f"{MEAN}\nfewest = 2", 7, "greater than or equal to 3|at least 3"),
         (f"{MEAN}\npercent = 20", 7, "'percent' is no setting of the kind 'mean'"),
         ('kind = "mean"\nvariable = "age"\nfewest = 20', 7, "this one is of counts"),
@@ -121,3 +136,12 @@ def test_what_is_written_reads_back_equal(tmp_path: Path, schema: Schema) -> Non
 def test_every_setting_of_a_kind_is_one_of_indicators() -> None:
     for kind in INDICATOR_KINDS.values():
         assert set(kind.settings) <= set(INDICATOR_SETTINGS)
+
+
+@pytest.mark.parametrize("word", ["mean", "median"])
+def test_a_table_of_means_is_sent_to_the_indicators(
+    tmp_path: Path, schema: Schema, word: str
+) -> None:
+    table = f'[[table]]\nname = "t"\nrows = ["sex"]\nmeasure = "{word}(income)"\n'
+    with pytest.raises(DocumentError, match=f'line 10: .* indicator of a plan, kind = "{word}"'):
+        read(tmp_path, schema, MEAN, table)

@@ -177,6 +177,26 @@ def test_an_amount_is_shown_by_its_own_variables_only(census: Census) -> None:
     assert reasons("age", groups=groups)
 
 
+def test_a_median_is_shown_by_no_more_than_its_amount(census: Census) -> None:
+    """It is computed of counts, which are offered by more."""
+    rule = AmountRule(
+        variable="income",
+        measures=(AmountFigure.MEDIAN,),
+        by=(AtLevel("ed"), AtLevel("sex")),
+        dimensions=1,
+        finest_area=AtLevel("ed", "parish"),
+    )
+    made = service(census, rule)
+    for by, why in ((("age@broad",), "not offered together"), (("ed",), "parish")):
+        question = asked("median(income)", *by)
+        for verdict in (made.check(question).verdict, made.answer(question).verdict):
+            assert any(why in reason.sentence for reason in verdict.reasons)
+        assert made.answer(question).table is None
+        assert made.answer(Question.from_json({"of": "persons", "by": list(by)})).table is not None
+    assert made.answer(asked("median(income)", "ed@parish", "sex")).table is None
+    assert made.answer(asked("median(income)", "ed@parish")).table is not None
+
+
 @pytest.mark.parametrize(
     ("measure", "message"),
     [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -47,6 +49,16 @@ def test_units_are_those_that_have_the_amount(census: Census) -> None:
     assert table.question.measure == "mean(rent)"
 
 
+def test_an_amount_without_classes_has_a_mean_and_no_median(census: Census) -> None:
+    rent = replace(census.schema.variable("rent"), codes=())
+    others = [each for each in census.schema.variables if each.name != "rent"]
+    schema = replace(census.schema, variables=(*others, rent))
+    (table,) = compile_program("TABLE t AS AVERAGE OF rent BY tenure", schema).tables
+    assert table.question.measure == "mean(rent)"
+    with pytest.raises(QuestionError, match="the census gives it no ranges"):
+        compile_program("TABLE t AS MEDIAN OF rent BY tenure", schema)
+
+
 def test_a_title_is_that_of_the_program(census: Census) -> None:
     program = 'TABLE t TITLE "Mine" AS AVERAGE OF income BY sex'
     (table,) = compile_program(program, census.schema).tables
@@ -63,6 +75,11 @@ def test_a_title_is_that_of_the_program(census: Census) -> None:
         ("TABLE t AS AVERAGE OF income@bracket", "its mean is a published sum"),
         ("TABLE t AS AVERAGE OF incme", "income"),
         ("TABLE t AS AVERAGE OF sex", "do not stand for numbers"),
+        ("TABLE t AS AVERAGE OF person.rent BY sex", "column 30: .* Write household.rent"),
+        ("TABLE t AS MEDIAN OF rent@rent", "without levels"),
+        ("TABLE t AS AVERAGE OF income BY sex, income@bracket", "both a group and part"),
+        ("TABLE t AS AVERAGE OF weight", "it is a weight"),
+        ("TABLE t AS AVERAGE OF income UNIVERSE age > 9", "Write FOR and a condition"),
     ],
 )
 def test_mistakes(census: Census, program: str, message: str) -> None:

@@ -21,7 +21,8 @@ from sdcensus.cli.shared.options import (
     listed,
 )
 from sdcensus.cli.shared.run import all_or_nothing
-from sdcensus.errors import OutputError, Refused
+from sdcensus.errors import OutputError, Refused, SpecError
+from sdcensus.model.quantities import share_text
 from sdcensus.model.vocabulary import UserRole
 
 if TYPE_CHECKING:
@@ -105,6 +106,7 @@ def check(
     _show_policy(output, read)
     of = of or _main_units(read, role)
     _show_menu(output, read, of, role)
+    _show_amounts(output, read)
     unsaid = unweighted_menu(census, read)
     ties = (*tie_lines(ties_in_policy(read)), *([unsaid] if unsaid else []))
     if ties:
@@ -211,12 +213,38 @@ def _show_menu(output: Output, policy: Policy, of: str, role: UserRole) -> None:
         output.say(f"Not offered: {', '.join(others)}.")
 
 
+def _show_amounts(output: Output, policy: Policy) -> None:
+    """What is offered of amounts, in how many tables, and how much noise their sums need."""
+    from sdcensus.session.answer.sum_budgets import menu_of_amount
+
+    if policy.amounts:
+        output.say("\nAmounts", style="bold")
+    for rule in policy.amounts:
+        parts = [", ".join(figure.value for figure in rule.measures)]
+        if rule.by is not None:
+            parts.append(f"by {', '.join(map(str, rule.by))}")
+        if rule.finest_area is not None:
+            parts.append(f"areas not finer than {rule.finest_area}")
+        if rule.dimensions is not None:
+            parts.append(f"at most {rule.dimensions} variables")
+        parts.append(f"{rule.contributors(policy.online.smallest_group)} contributors or more")
+        output.say(f"  {rule.variable}: {'; '.join(parts)}.")
+        looks = menu_of_amount(policy, rule)
+        if looks is not None:
+            output.say(
+                f"    Somebody's {rule.variable} is in a cell of each of {looks.tables:,} tables:"
+                f" serve asks for noise with a standard deviation of {share_text(looks.needed)} of"
+                f" the largest contribution, so that all together leave {share_text(looks.limit)}."
+            )
+
+
 @app.command(
     "ask",
     epilog=examples(
         "sdcensus policy ask policy.toml census.store --by ed@parish,age,religion",
         'sdcensus policy ask policy.toml census.store --by ed --where "sex == 1"',
         "sdcensus policy ask policy.toml census.store --by ed,age --role registered",
+        'sdcensus policy ask policy.toml census.store --by ed@parish --measure "mean(income)"',
         "sdcensus policy ask policy.toml census.store --by ed --method random-rounding",
     ),
 )
@@ -226,6 +254,14 @@ def ask(
     by: Axes = "",
     of: Units = "persons",
     where: Where = None,
+    measure: Annotated[
+        str,
+        typer.Option(
+            "--measure",
+            metavar="MEASURE",
+            help="count, or of an amount: sum(income), mean(income), median(income).",
+        ),
+    ] = "count",
     role: RoleOption = UserRole.PUBLIC,
     method: Annotated[
         str | None,
@@ -242,6 +278,8 @@ def ask(
 
     The answer is what the public would be told. The exit code is 4 if the table is refused.
     """
+    from sdcensus.model.spec.question import Question
+    from sdcensus.session.answer.asked_figures import ask_figure
     from sdcensus.session.census.census import open_store
     from sdcensus.session.policy import Outcome, ask as ask_policy, read_policy
 
@@ -249,8 +287,15 @@ def ask(
     census = open_store(store)
     read = read_policy(policy, census.schema)
     condition = where.strip() or None if where else None
-    spec = census.spec(*listed(by), of=of, universe=condition)
-    verdict = ask_policy(read, spec, role=role.value)
+    question = {"of": of, "measure": measure, "by": listed(by), "where": condition or ""}
+    asked = Question.from_json(question)
+    if asked.figure is not None and method is not None:
+        raise SpecError("--method applies rules on published counts. Leave it out, or --measure.")
+    if asked.figure is not None:
+        verdict = ask_figure(read, asked, role.value)
+    else:
+        spec = census.spec(*listed(by), of=of, universe=condition)
+        verdict = ask_policy(read, spec, role=role.value)
     if method is not None and verdict.outcome is not Outcome.REFUSED:
         from sdcensus.session.policy import show
         from sdcensus.session.policy.published_tables import publisher

@@ -22,10 +22,11 @@ from sdcensus.model.plan.vocabulary import (
     ComparedFigure,
     IndicatorKind,
 )
+from sdcensus.model.published.figures import no_mean_of_classes
 from sdcensus.model.published.table_format import table_format
 from sdcensus.model.schema.roles import variable_for
 from sdcensus.model.schema.schema import Schema
-from sdcensus.model.schema.variable import Entity, Variable
+from sdcensus.model.schema.variable import Entity, Role, Variable
 from sdcensus.model.spec.axis import parse_axis
 from sdcensus.model.spec.measures import MeasureOf, check_amount
 from sdcensus.model.spec.table_spec import Measure, TableSpec
@@ -202,7 +203,7 @@ class AgainstSchema:
             self.universe(one.universe, (*path, "universe")),
             *(self._group(text, (*path, name)) for name, text in conditions.items()),
             *(self._side(one, name, (*path, name)) for name in sides if of_sums),
-            not one.variable or self.axis(one.variable, (*path, "variable")),
+            not one.variable or self._named(one, (*path, "variable")),
         ]
         if faulty or not all(fine):
             return
@@ -266,15 +267,33 @@ class AgainstSchema:
             return False
         return True
 
+    def _named(self, one: PlannedIndicator, path: KeyPath) -> bool:
+        """Whether the variable can be understood: an amount to add up, or an axis of counts."""
+        if not self._adds_up(one):
+            return self.axis(one.variable, path)
+        if "@" not in one.variable:
+            return True
+        self.mistakes.add(path, str(no_mean_of_classes(repr(one.variable))))
+        return False
+
+    def _adds_up(self, one: PlannedIndicator) -> bool:
+        """Whether the figure comes from sums of the variable, which then needs no classes."""
+        amount = self.amounts(one).get("variable") if one.kind in ("mean", "difference") else None
+        return amount is not None and amount.role is not Role.WEIGHT
+
     def _variable(self, one: PlannedIndicator, kind: IndicatorKind, path: KeyPath) -> None:
+        groups = {parse_axis(by, self.schema.variable).variable.name for by in one.by}
+        if one.variable.partition("@")[0] in groups:
+            text = f"{one.variable.partition('@')[0]!r} stands in 'by' already."
+            self.mistakes.add(path, text)
+            return
+        if self._adds_up(one):
+            self._amount(self.schema.variable(one.variable), one.of, path)
+            return
         axis = parse_axis(one.variable, self.schema.variable)
         if len(axis.levels) > 1:
             self.mistakes.add(path, "one level of the variable is enough; several are named.")
-        elif axis.variable.name in {
-            parse_axis(by, self.schema.variable).variable.name for by in one.by
-        }:
-            self.mistakes.add(path, f"{axis.variable.name!r} stands in 'by' already.")
-        elif one.kind == "difference" or (one.kind == "mean" and axis.variable.continuous):
+        elif one.kind == "difference":
             self._amount(axis.variable, one.of, path)
         elif self._fits(path, one.of, (one.variable,), one.universe) and kind.numeric:
             plain = [

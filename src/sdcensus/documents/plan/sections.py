@@ -30,11 +30,11 @@ from sdcensus.model.plan.vocabulary import (
     ComparedFigure,
 )
 from sdcensus.model.policy.rules import user_role
-from sdcensus.model.published.figures import DEFAULT_LIMITS, FEWEST_BEHIND_AMOUNTS
+from sdcensus.model.published.figures import DEFAULT_LIMITS
 from sdcensus.model.published.percentiles import MEDIAN, check_percent
 from sdcensus.model.published.table_format import FORMAT_NAMES, meant_format
 from sdcensus.model.schema.variable import Entity
-from sdcensus.model.spec.measures import MeasureOf
+from sdcensus.model.spec.measures import MeasureOf, figure_instead
 from sdcensus.model.spec.table_spec import Measure
 from sdcensus.model.text import has_control_character
 from sdcensus.model.vocabulary import COUNT_MEASURES
@@ -112,7 +112,8 @@ def _measure(value: object) -> Measure | MeasureOf | ShareOf:
     if word not in list(Measure):
         words = [f"{each.value}(variable)" if each.is_sum else each.value for each in Measure]
         allowed = " or ".join(map(repr, [*words, "share(condition)"]))
-        raise WrongValueError(((), f"should be {allowed}"))
+        instead = figure_instead(word)
+        raise WrongValueError(((), f"should be {allowed}{instead and f'.{instead}'}"))
     try:
         asked = MeasureOf.parse(f"{word}{written[len(word) :]}")
     except SpecError as error:
@@ -289,7 +290,7 @@ class IndicatorSection(Section):
     first: Word = ""
     second: Word = ""
     figure: FigureWord = ComparedFigure.MEAN
-    fewest: int = Field(default=FEWEST_BEHIND_AMOUNTS, ge=DEFAULT_LIMITS.none_below)
+    fewest: int | None = Field(default=None, ge=DEFAULT_LIMITS.none_below)
 
 
 class OfficeSection(Section):

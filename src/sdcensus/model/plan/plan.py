@@ -8,7 +8,6 @@ from pathlib import Path, PurePath
 from sdcensus.errors import UnknownName
 from sdcensus.model.method.parameter import Setting
 from sdcensus.model.plan.vocabulary import ComparedFigure
-from sdcensus.model.published.figures import FEWEST_BEHIND_AMOUNTS
 from sdcensus.model.published.percentiles import MEDIAN
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity
@@ -112,11 +111,12 @@ class PlannedIndicator:
         variable: For kinds that need one: medians, means, distributions.
         per: What a ratio is given per; by default 100, and 1 for amounts.
         decimals: How many digits behind the point are published; by default 1, and those of the
-            amount for its mean.
+            amount for its mean, at least 1.
         percent: Which percentile.
         first, second: Conditions, for the difference of two groups.
         figure: Of what figures the difference is.
-        fewest: Of amounts, how many are published at least behind a figure.
+        fewest: Of amounts, how many are published at least behind a figure; by default as many
+            contributors as stand behind a sum.
     """
 
     name: str
@@ -134,7 +134,7 @@ class PlannedIndicator:
     first: str = ""
     second: str = ""
     figure: ComparedFigure = ComparedFigure.MEAN
-    fewest: int = FEWEST_BEHIND_AMOUNTS
+    fewest: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -233,15 +233,7 @@ def number_classes(
     """
     shown = name or repr(variable.name)
     if variable.continuous and mean:
-        raise SpecError(
-            told(
-                "figures.continuous-mean",
-                "{variable} is an amount: its mean is a published sum divided by a published count;"
-                " the middles of its classes would be guesses. Ask for the mean of its sums, or for"
-                " counts by its levels.",
-                variable=shown,
-            )
-        )
+        raise no_mean_of_classes(shown)
     valid = [code for code in level.codes if not code.is_missing]
     if variable.continuous and len(valid) < 2:
         raise SpecError(
@@ -271,6 +263,23 @@ def number_classes(
             )
         raise SpecError(what)
     return tuple(sorted(classes, key=lambda class_: class_.lower))
+
+
+def no_mean_of_classes(shown: str) -> SpecError:
+    """Why there is no mean of the classes of an amount.
+
+    Args:
+        shown: How whoever asks calls the variable, with its level.
+    """
+    return SpecError(
+        told(
+            "figures.continuous-mean",
+            "{variable} is an amount: its mean is a published sum divided by a published count; the"
+            " middles of its classes would be guesses. Name it without a level, or ask for counts"
+            " by its levels.",
+            variable=shown,
+        )
+    )
 
 
 def quotient(

@@ -56,14 +56,9 @@ class MeasureOf:
                 f"{measure.value}(VARIABLE)" if measure.is_sum else measure.value
                 for measure in Measure
             )
-            figure = word in list(AmountFigure) or word == "average"
-            also = (
-                " Means, medians and other figures are computed from published tables: ask for them"
-                " with [[indicator]] in a plan."
-                if figure
-                else ""
+            raise SpecError(
+                f"There is no measure {str(text)!r}. There are: {known}.{figure_instead(word)}"
             )
-            raise SpecError(f"There is no measure {str(text)!r}. There are: {known}.{also}")
         return cls(Measure(word), (read["amount"] or "") if read is not None else "")
 
     def amount_of(self, entity: Entity, schema: Schema) -> Variable | None:
@@ -82,6 +77,17 @@ class MeasureOf:
                 f' published, measure = "weighted-sum({self.amount})".'
             )
         return variable
+
+
+def figure_instead(word: str) -> str:
+    """How a figure is asked for that tables do not have; empty for any other word."""
+    figure = "mean" if word == "average" else word
+    if figure not in list(AmountFigure):
+        return ""
+    return (
+        f" A {figure} is computed from published tables: ask for it as an indicator of a plan,"
+        f' kind = "{figure}" with a variable.'
+    )
 
 
 @dataclass(frozen=True, slots=True)

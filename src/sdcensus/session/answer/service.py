@@ -33,6 +33,7 @@ from sdcensus.session.answer.answers import (
     Checked as Checked,
     DataVersions as DataVersions,
 )
+from sdcensus.session.answer.asked_figures import refused_figure
 from sdcensus.session.answer.budgets import OpenedBudget, refuse_online
 from sdcensus.session.answer.catalogue import Catalogue, make_catalogue
 from sdcensus.session.answer.cells import (
@@ -55,10 +56,9 @@ from sdcensus.session.policy import (
     amount_policy,
     ask,
     decide,
-    refused_measure,
     told_of_amount,
 )
-from sdcensus.session.protect.few_contributors import contributors_needed
+from sdcensus.session.protect.few_contributors import contributors_needed, least_behind
 from sdcensus.session.protect.smallest_group import (
     GroupRule,
     in_force,
@@ -204,6 +204,10 @@ class TableService(Confidential):
         """Groups that are published below this are not broken down; 0 for no rule. Public."""
         return self._rule.smallest or 0
 
+    def least_behind(self, amount: str) -> int:
+        """How many are published at least behind a figure of an amount. Public."""
+        return least_behind(self.policy, amount, self._rule.smallest)
+
     @property
     def reading(self) -> ReadingFacts:
         """What readers are told about all its figures. Public."""
@@ -236,12 +240,11 @@ class TableService(Confidential):
         policy = self._policy(part)
         compiled = compile_offered(part, policy, self._methods)
         limits = policy.role(role)
-        refused = self._refused(asked, compiled.spec.of)
-        verdict = ask(policy, compiled.spec, role=role, cells=compiled.cells)
-        if refused is None and verdict.outcome is not Outcome.REFUSED:
-            verdict = verdict_of_shown(policy, compiled, verdict)
-        elif refused is not None:
-            verdict = Verdict((refused,))
+        verdict = self._refused(asked, compiled.spec.of, role)
+        if verdict is None:
+            verdict = ask(policy, compiled.spec, role=role, cells=compiled.cells)
+            if verdict.outcome is not Outcome.REFUSED:
+                verdict = verdict_of_shown(policy, compiled, verdict)
         return Checked(
             question=asked,
             spec=compiled.watched,
@@ -292,11 +295,8 @@ class TableService(Confidential):
             return answers[0]
         from sdcensus.session.figures.answers import computed_table
 
-        rule = self.policy.amount_rule(figure.amount)
         tables = [answer.table for answer in answers if answer.table is not None]
-        assert rule is not None  # without one it is refused
-        fewest = rule.contributors(self._rule.smallest)
-        table = computed_table(question, tables, self.policy, fewest)
+        table = computed_table(question, tables, self.policy, self.least_behind(figure.amount))
         cells = table.values.size
         return replace(answers[0], table=table, parts=None, cells=cells, example=None)
 
@@ -306,10 +306,8 @@ class TableService(Confidential):
         """The answer to a question that is asked, or to one of which it is computed."""
         policy = self._policy(part)
         compiled = compile_offered(part, policy, self._methods)
-        refused = self._refused(asked, compiled.spec.of)
-        ruling = self._ruling(compiled, policy, role)
-        if refused is not None:
-            ruling = Ruling(Verdict((refused,)))
+        refused = self._refused(asked, compiled.spec.of, role)
+        ruling = self._ruling(compiled, policy, role) if refused is None else Ruling(refused)
         limits = policy.role(role)
         answer = Answer(
             question=asked,
@@ -362,9 +360,8 @@ class TableService(Confidential):
         figure = part.figure
         return self.policy if figure is None else self._of_amounts.get(figure.amount, self.policy)
 
-    def _refused(self, asked: Question, of: Entity) -> VerdictReason | None:
-        figure = asked.figure
-        return None if figure is None else refused_measure(self.policy, figure, of)
+    def _refused(self, asked: Question, of: Entity, role: str | UserRole) -> Verdict | None:
+        return refused_figure(self.policy, asked, of, self._methods, role)
 
     def _ruling(self, compiled: Compiled, policy: Policy, role: str | UserRole) -> Ruling:
         rules = policy.online_for(role)

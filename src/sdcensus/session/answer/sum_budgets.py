@@ -9,7 +9,7 @@ from dataclasses import replace
 from sdcensus.errors import Refused
 from sdcensus.methods.magnitude.cell_key_sums import CellKeySums
 from sdcensus.methods.method import Method
-from sdcensus.model.policy.policy import Policy
+from sdcensus.model.policy.policy import AmountRule, Policy
 from sdcensus.model.quantities import share_text
 from sdcensus.model.schema.variable import Entity
 from sdcensus.risk.looks.sums import SumBudget, tables_of
@@ -32,7 +32,6 @@ def sum_budgets(
         facts: What the records say about the amounts: tables of one that tells another are looks
             at that one, too.
 
-
     Raises:
         Refused: The noise of sums is not measured by the largest contributions.
     """
@@ -50,16 +49,10 @@ def sum_budgets(
                 " contribution, so that nobody can say how much of it is left after all looks."
                 ' Take measured_by = "top" (or "sum") in the method for sums.'
             )
-        menu = open_menu(amount_policy(policy, rule), of)
-        tables[rule.variable] = 1 if menu is None else tables_of(menu)
-        budgets.append(
-            SumBudget(
-                amount=rule.variable,
-                tables=tables[rule.variable],
-                deviation=deviation,
-                limit=rule.noise_left,
-            )
-        )
+        looks = menu_of_amount(policy, rule)
+        if looks is not None:
+            tables[rule.variable] = looks.tables
+            budgets.append(replace(looks, deviation=deviation))
     return tuple(_with_tied(budget, tables, facts or AmountFacts()) for budget in budgets)
 
 
@@ -72,6 +65,18 @@ def _with_tied(budget: SumBudget, tables: Mapping[str, int], facts: AmountFacts)
         others=others,
         both_signs=budget.amount in facts.both_signs,
     )
+
+
+def menu_of_amount(policy: Policy, rule: AmountRule) -> SumBudget | None:
+    """The looks at sums of an amount that any role may ask for, before there is noise.
+
+    Its ``needed`` is how large that must be. ``None`` where no sums are published.
+    """
+    if not rule.adds_up:
+        return None
+    menu = open_menu(amount_policy(policy, rule), policy.schema.variable(rule.variable).entity)
+    tables = 1 if menu is None else tables_of(menu)
+    return SumBudget(amount=rule.variable, tables=tables, deviation=1, limit=rule.noise_left)
 
 
 def refuse_weak_sums(policy: Policy, budgets: Sequence[SumBudget], *, planned: bool) -> None:

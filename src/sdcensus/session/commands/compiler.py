@@ -11,12 +11,12 @@ from sdcensus.errors import QuestionError, SpecError, both, offered, told
 from sdcensus.model.published.figures import Counted, quotient
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity, Role, Variable
-from sdcensus.model.spec.measures import FigureOf
 from sdcensus.model.spec.predicate import Condition, Name, comparisons
 from sdcensus.model.spec.question import OwnGroup, Question
 from sdcensus.model.spec.record_sets import leaves_in
 from sdcensus.model.text import Text
 from sdcensus.model.vocabulary import AmountFigure
+from sdcensus.session.commands.amounts import figure_of_amount
 from sdcensus.session.commands.categories import groups_of, recode
 from sdcensus.session.commands.conditions import Conditions
 from sdcensus.session.commands.figures import ELSEWHERE, Indicators
@@ -236,8 +236,9 @@ class _TableCompiler:
             self._need_totals([of], told("figures.a-distribution", "A distribution"))
             computed: Computed = Percentages((of.variable.name,), self._decimals())
             return self._table(unit, by, [of], layers, Show.SHARE_ROW, computed)
-        figure = self._of_amount(analysis)
+        figure = figure_of_amount(self.names, table, analysis)
         if figure is not None:
+            self._check_no_group(analysis, figure.amount)
             show = Show.MEAN if figure.figure is AmountFigure.MEAN else Show.MEDIAN
             return self._table(unit, by, [], layers, show, None, measure=str(figure))
         per = 100 if table.per is None else table.per.value
@@ -245,17 +246,7 @@ class _TableCompiler:
         for part in sides(analysis):
             check_condition(self.names, part, unit, table)
         for variable, axis in zip(wanted.variables, wanted.axes, strict=True):
-            if variable.name in self.axes:
-                refuse(
-                    self.source,
-                    analysis.at,
-                    told(
-                        "figures.group-and-part",
-                        "{variable!r} is both a group and part of what is computed. Take it out of"
-                        " BY, or out of the conditions.",
-                        variable=variable.name,
-                    ),
-                )
+            self._check_no_group(analysis, variable.name)
             self.axes[variable.name] = axis
         self.groups |= dict(wanted.groups)
         if isinstance(wanted.computed, OfNumbers):
@@ -263,24 +254,18 @@ class _TableCompiler:
         names = [variable.name for variable in wanted.variables]
         return self._table(unit, by, [], layers, wanted.show, wanted.computed, computed_of=names)
 
-    def _of_amount(self, analysis: Indicator) -> FigureOf | None:
-        """The mean or median of an amount, which is a question of its own; else ``None``.
-
-        A level stands for its classes, whose counts have a median and no mean.
-        """
-        kind, of = analysis.kind.text, analysis.of
-        if kind not in ("mean", "median") or of is None or of.levels:
-            return None
-        named = self.names.find(of)
-        if named.recoded is not None or not named.variable.continuous:
-            return None
-        if self.table.decimals is not None:
-            what = told(
-                "figures.decimals-of-amounts",
-                "Means and medians of amounts have the decimals of the office. Leave DECIMALS out.",
+    def _check_no_group(self, analysis: Indicator, name: str) -> None:
+        if name in self.axes:
+            refuse(
+                self.source,
+                analysis.at,
+                told(
+                    "figures.group-and-part",
+                    "{variable!r} is both a group and part of what is computed. Take it out of"
+                    " BY, or out of the conditions.",
+                    variable=name,
+                ),
             )
-            refuse(self.source, self.table.decimals.at, what)
-        return FigureOf(AmountFigure(kind), named.variable.name)
 
     def _unit(self, analysis: Indicator) -> Entity:
         """What is counted for a figure: what is named, else what its variables describe."""

@@ -107,7 +107,7 @@ class Indicators:
     def variable(self, one: Indicator) -> NamedThing | None:
         """The variable of a figure: the one that is named, or the one that its kind stands for."""
         if one.of is not None:
-            return self.names.find(one.of)
+            return self.names.find(one.of, adds_up=one.kind.text == "mean")
         role = INDICATOR_KINDS[one.kind.text].role
         if role is None:
             return None

@@ -42,7 +42,7 @@ def instead(word: str) -> Sentence | None:
         )
     if word in ("INLINE", "GEOLIST"):
         return areas_by_condition()
-    if word == "FILTER":
+    if word in ("FILTER", "UNIVERSE"):
         return told("habits.filter", "Write FOR and a condition.")
     if word in ("TALLY", "WEIGHT"):
         return told(

@@ -142,8 +142,13 @@ class ProgramNames:
             )
         self._recoded[key] = recoded
 
-    def find(self, reference: Reference) -> NamedThing:
-        """The variable that is meant, at the levels that are named."""
+    def find(self, reference: Reference, *, adds_up: bool = False) -> NamedThing:
+        """The variable that is meant, at the levels that are named.
+
+        Args:
+            reference: How it is named.
+            adds_up: Whether it is for sums: amounts need no classes then.
+        """
         named = None if reference.entity is None else self.entity(reference.entity)
         recoded = self._recoded.get(reference.name.text.casefold())
         if recoded is None:
@@ -163,7 +168,8 @@ class ProgramNames:
                     written=f"{own}.{reference.name.text}",
                 ),
             )
-        if not variable.is_axis:
+        summed = adds_up and variable.continuous and variable.role is not Role.WEIGHT
+        if not (variable.is_axis or summed):
             why = told("why.no-codes", "it has no list of codes")
             if variable.role is Role.WEIGHT:
                 why = told("why.a-weight", "it is a weight")
@@ -190,7 +196,7 @@ class ProgramNames:
                 ),
             )
         levels = tuple(self._level(variable, level) for level in reference.levels)
-        levels = levels or self.levels(variable)[:1]
+        levels = levels or (self.levels(variable)[:1] if variable.is_axis else ())
         return NamedThing(reference, variable, recoded, levels, named or own)
 
     def _by_level(self, reference: Reference) -> Reference:

@@ -5,6 +5,7 @@ Everything here is computed from delivered numbers, so whoever has the answer co
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -16,6 +17,7 @@ from sdcensus.session.commands.program import CommandTable
 from sdcensus.session.figures.computation import (
     Computed,
     CountAxis,
+    OfNumbers,
     Percentages,
     computed,
     counted_of,
@@ -28,12 +30,15 @@ from sdcensus.session.figures.words import figure_title
 OWN_TITLE = Text.named("answers.own_title")
 
 
-def finish(table: CommandTable, answer: DeliveredTable) -> DeliveredTable:
+def finish(
+    table: CommandTable, answer: DeliveredTable, behind: Callable[[str], int] | None = None
+) -> DeliveredTable:
     """What a table of a program shows, from the published answer to its question.
 
     Args:
         table: The table of the program.
         answer: The answer to ``table.question``.
+        behind: How many are published at least behind a figure of an amount.
 
     Raises:
         SpecError: The answer is to another question.
@@ -50,7 +55,10 @@ def finish(table: CommandTable, answer: DeliveredTable) -> DeliveredTable:
             raise SpecError(f"{name!r} has not the groups that the program asked for.")
     shown = replace(answer, name=table.name)
     if table.computed is not None:
-        shown = _figures(table, shown, table.computed)
+        figure = table.computed
+        if behind is not None and isinstance(figure, OfNumbers) and figure.fewest is not None:
+            figure = replace(figure, fewest=behind(figure.variable))
+        shown = _figures(table, shown, figure)
     return replace(shown, title=OWN_TITLE.filled(title=table.title)) if table.title else shown
 
 

@@ -25,6 +25,7 @@ from sdcensus.model.published.delivery import NO_PARENT, DeliveredAxis
 from sdcensus.model.published.figures import (
     DEFAULT_LIMITS,
     FEWEST_BEHIND_AMOUNTS,
+    MOST_DECIMALS,
     Counted,
     FigureLimits,
     Figures,
@@ -273,6 +274,14 @@ class AmountDifference:
             means = mean_of_amounts(summed, units, decimals=self.decimals, limits=limits)
             return Based(means, (units,))
         return Based(sums_of_amounts(summed, units, limits), (units,))
+
+
+def mean_decimals(amount: Variable) -> int:
+    """How many digits stand behind the point of a mean, where nobody says it.
+
+    Those of the amount; one where it has none: 37.5 hours are a mean of whole hours.
+    """
+    return min(max(amount.decimals, 1), MOST_DECIMALS)
 
 
 def unit_of(amount: Variable) -> Text:

@@ -24,7 +24,12 @@ from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.spec.universe import universe_of
 from sdcensus.model.text import Text
 from sdcensus.model.vocabulary import AmountFigure
-from sdcensus.session.figures.amounts import AmountMean, AmountTables, stated_parts
+from sdcensus.session.figures.amounts import (
+    AmountMean,
+    AmountTables,
+    mean_decimals,
+    stated_parts,
+)
 from sdcensus.session.figures.computation import (
     Choice,
     CountAxis,
@@ -37,10 +42,8 @@ from sdcensus.session.figures.words import condition_words, figure_title
 
 #: The name of the group of those whose amount is known; nobody sees it.
 _STATED = "stated"
-#: Digits behind the point of medians, which are interpolated, and the fewest of means.
+#: Digits behind the point of medians, which are interpolated.
 _DECIMALS = 1
-#: More digits than this of a mean say nothing.
-_MOST_DECIMALS = 2
 
 
 def parts_of(question: Question, policy: Policy) -> tuple[Question, ...]:
@@ -111,8 +114,7 @@ def _mean(
     sums = everybody.measured(figure.summed(weighted=False), policy.schema)
     stated = None if stated_parts(amount) is None else Choice(amount.name, (0,))
     tables = AmountTables(amount=amount, sums=sums, counts=everybody, stated=stated)
-    decimals = min(max(amount.decimals, _DECIMALS), _MOST_DECIMALS)
-    return AmountMean(tables, decimals, fewest)
+    return AmountMean(tables, mean_decimals(amount), fewest)
 
 
 def _summed(table: DeliveredTable) -> Counted:

@@ -16,7 +16,14 @@ from sdcensus.model.published.delivery import (
     delivered_axis,
     delivered_cells,
 )
-from sdcensus.model.published.figures import DEFAULT_LIMITS, Counted, Figures, Support, scale_of
+from sdcensus.model.published.figures import (
+    DEFAULT_LIMITS,
+    FEWEST_BEHIND_AMOUNTS,
+    Counted,
+    Figures,
+    Support,
+    scale_of,
+)
 from sdcensus.model.published.table import Mark
 from sdcensus.model.schema.roles import variable_for
 from sdcensus.model.schema.schema import Schema
@@ -24,10 +31,13 @@ from sdcensus.model.schema.variable import Entity, Level, Variable
 from sdcensus.model.spec.axis import Axis, make_axis, parse_axis
 from sdcensus.model.spec.covers import WHOLE, CountedAxis, Part, covering
 from sdcensus.model.spec.headings import axis_heading
+from sdcensus.model.spec.measures import FigureOf
 from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.model.spec.universe import Universe, universe_of
 from sdcensus.model.text import Text
+from sdcensus.model.vocabulary import AmountFigure
 from sdcensus.session.figures import words
+from sdcensus.session.figures.amounts import mean_decimals
 from sdcensus.session.figures.computation import (
     Computed,
     CountAxis,
@@ -41,6 +51,13 @@ from sdcensus.session.publish.products import Heading, PublishedPart
 
 #: From the counts of the tables of a product to its figures.
 Compute = Callable[[Sequence[Counted]], Figures]
+#: How many are published at least behind figures of an amount, given what the plan says.
+Behind = Callable[[str, int | None], int]
+
+
+def least_said(amount: str, said: int | None) -> int:
+    """As many as a plan says, where there is neither a policy nor a smallest group."""
+    return FEWEST_BEHIND_AMOUNTS if said is None else said
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -55,6 +72,7 @@ class FiguresProduct:
         notes: What readers should know.
         rows: How many of the axes stand in rows.
         of_numbers: What is computed, where it is a percentile of an amount.
+        amounts: What it is of which amount, for the policy; nothing for figures of counts.
     """
 
     name: str
@@ -68,6 +86,7 @@ class FiguresProduct:
     own: bool = True
     needs_populated: bool = False
     of_numbers: OfNumbers | None = None
+    amounts: tuple[FigureOf, ...] = ()
 
     @property
     def cells(self) -> int:
@@ -102,11 +121,18 @@ def _counted(part: PublishedPart) -> Counted:
 class Asked:
     """What is asked for, resolved against the schema."""
 
-    def __init__(self, planned: PlannedIndicator, schema: Schema, measure: Measure | None) -> None:
+    def __init__(
+        self,
+        planned: PlannedIndicator,
+        schema: Schema,
+        measure: Measure | None,
+        behind: Behind = least_said,
+    ) -> None:
         self.planned, self.schema, self.measure = planned, schema, measure
         self.by = tuple(parse_axis(text, schema.variable) for text in planned.by)
+        self._behind = behind
         # Refuse here, before any work, what cannot be computed.
-        DEFAULT_LIMITS.for_amounts(planned.fewest)
+        DEFAULT_LIMITS.for_amounts(least_said("", planned.fewest))
         scale_of(planned.per or 1, self.decimals)
 
     def variable(self) -> Variable:
@@ -127,8 +153,12 @@ class Asked:
         return 1 if self.planned.decimals is None else self.planned.decimals
 
     def decimals_of(self, amount: Variable) -> int:
-        """The same for a figure of an amount: by default its own."""
-        return amount.decimals if self.planned.decimals is None else self.planned.decimals
+        """The same for a mean of an amount, or a ratio of sums of it: by default its own."""
+        return mean_decimals(amount) if self.planned.decimals is None else self.planned.decimals
+
+    def fewest(self, *amounts: Variable) -> int:
+        """How many are published at least behind a figure of some amounts."""
+        return max(self._behind(amount.name, self.planned.fewest) for amount in amounts)
 
     @property
     def per(self) -> int:
@@ -217,7 +247,8 @@ class Asked:
         )
         if not isinstance(figure, OfNumbers) or figure.fewest is None:
             return product
-        return replace(product, of_numbers=figure)
+        median = FigureOf(AmountFigure.MEDIAN, figure.variable)
+        return replace(product, of_numbers=figure, amounts=(median,))
 
     def named(
         self,

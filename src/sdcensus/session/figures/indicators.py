@@ -25,7 +25,12 @@ from sdcensus.session.figures.amount_indicators import (
     ratio_of_amounts,
 )
 from sdcensus.session.figures.amounts import quartile_axis
-from sdcensus.session.figures.asked import Asked, FiguresProduct as FiguresProduct
+from sdcensus.session.figures.asked import (
+    Asked,
+    Behind,
+    FiguresProduct as FiguresProduct,
+    least_said,
+)
 from sdcensus.session.figures.computation import Percentages, Statistic
 from sdcensus.session.figures.definitions import (
     QuotientDefinition,
@@ -60,7 +65,10 @@ def share_product(
 
 
 def indicator_product(
-    planned: PlannedIndicator, schema: Schema, measure: Measure | None = None
+    planned: PlannedIndicator,
+    schema: Schema,
+    measure: Measure | None = None,
+    behind: Behind = least_said,
 ) -> FiguresProduct:
     """The figures that a plan asks for.
 
@@ -68,13 +76,14 @@ def indicator_product(
         planned: What is asked for.
         schema: The schema of the census.
         measure: Of which counts they are computed; by default, of those of the census.
+        behind: How many are published at least behind figures of an amount.
 
     Raises:
         SpecError: Something in it does not fit the schema, or cannot be made of published counts.
     """
     where = f"Indicator {planned.name!r}: "
     try:
-        return _BUILDERS[planned.kind](Asked(planned, schema, measure))
+        return _BUILDERS[planned.kind](Asked(planned, schema, measure, behind))
     except KeyError:
         known = ", ".join(_BUILDERS)
         raise SpecError(f"{where}there is no kind {planned.kind!r}. There are: {known}.") from None
@@ -151,15 +160,16 @@ def _distribution(asked: Asked) -> FiguresProduct:
 def _of_numbers(asked: Asked) -> FiguresProduct:
     planned = asked.planned
     variable, level = asked.variable(), asked.level()
-    if planned.kind == "mean" and variable.continuous:
+    if planned.kind == "mean" and variable.continuous and "@" not in planned.variable:
         return mean_of_amount(asked, variable)
     figure = of_numbers(
         planned.kind,
         variable,
         level,
         asked.decimals,
+        repr(planned.variable) if "@" in planned.variable else "",
         percent=planned.percent,
-        fewest=planned.fewest,
+        fewest=asked.fewest(variable),
     )
     last = (quartile_axis(),) if figure.statistic is Statistic.QUARTILES else ()
     return asked.product(asked.spec((make_axis(variable, [level], total=False),)), figure, last)

@@ -14,6 +14,8 @@ from sdcensus.session.figures.asked import FiguresProduct
 
 #: A count whose noise is that of large counts.
 _LARGE = 10**6
+#: Errors below this are told in tenths.
+_TENTHS_BELOW = 10
 
 
 def percentile_remarks(product: FiguresProduct, table: Table, method: Method) -> Iterator[str]:
@@ -50,6 +52,11 @@ def percentile_remarks(product: FiguresProduct, table: Table, method: Method) ->
                 "figures.noise_remark",
                 name=product.name,
                 percent=percent,
-                usual=round(float(half[half.size // 2])),
-                most=round(float(half[-1])),
+                usual=_shown(half[half.size // 2]),
+                most=_shown(half[-1]),
             )
+
+
+def _shown(half: float) -> int | float:
+    """Whole units; tenths where these say more, as of hours."""
+    return round(float(half)) if half >= _TENTHS_BELOW else round(float(half), 1)

@@ -32,12 +32,24 @@ def contributors_needed(policy: Policy | None, spec: TableSpec, smallest_group: 
         spec: The table.
         smallest_group: The smallest group in force.
     """
-    if spec.amount is None:
-        return 0
-    rule = None if policy is None else policy.amount_rule(spec.amount.name)
-    return (
-        smallest_group or LEAST_CONTRIBUTORS if rule is None else rule.contributors(smallest_group)
-    )
+    return 0 if spec.amount is None else least_behind(policy, spec.amount.name, smallest_group)
+
+
+def least_behind(
+    policy: Policy | None, amount: str, smallest_group: int | None, said: int | None = None
+) -> int:
+    """How many are published at least behind a figure of an amount.
+
+    Args:
+        policy: What may be asked, where there is one: it may say another number for the amount.
+        amount: The amount.
+        smallest_group: The smallest group in force.
+        said: The number that a plan says, which is never below that of the policy.
+    """
+    rule = None if policy is None else policy.amount_rule(amount)
+    if rule is None:
+        return said or smallest_group or LEAST_CONTRIBUTORS
+    return max(said or 0, rule.contributors(smallest_group))
 
 
 def published_contributors(method: Method, cube: Cube) -> Int64:

@@ -12,7 +12,10 @@ from sdcensus.model.policy.policy import Policy
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.spec.headings import heading_in
 from sdcensus.model.spec.table_spec import Measure
+from sdcensus.session.figures.asked import Behind
 from sdcensus.session.figures.indicators import indicator_product, share_product
+from sdcensus.session.protect.few_contributors import least_behind
+from sdcensus.session.protect.plan_method import planned_smallest_group
 from sdcensus.session.publish.products import (
     Product,
     Publishable,
@@ -62,8 +65,18 @@ def _products(plan: Plan, schema: Schema) -> Iterator[Product]:
         patterns = plan.programme_tables or ("*",)
         for made in programme_tables(plan.programme, patterns, mapping, schema):
             yield _of_programme(made, plan, schema)
+    behind = _behind(plan, schema)
     for indicator in plan.indicators:
-        yield indicator_product(indicator, schema, plan.measure)
+        yield indicator_product(indicator, schema, plan.measure, behind)
+
+
+def _behind(plan: Plan, schema: Schema) -> Behind:
+    """Behind figures of an amount stand as many as behind its sums, or as the plan says."""
+    policy = None
+    if plan.policy is not None:
+        policy = read_policy(plan.path(plan.policy.file), schema)
+    smallest = planned_smallest_group(plan, schema, policy)
+    return lambda amount, said: least_behind(policy, amount, smallest, said)
 
 
 def _of_programme(table: Publishable, plan: Plan, schema: Schema) -> Product:

@@ -17,10 +17,20 @@ from sdcensus.model.policy.policy import Policy
 from sdcensus.model.published.area_outlines import square_of
 from sdcensus.model.published.table_format import all_formats, table_format
 from sdcensus.model.spec.axis import Axis
+from sdcensus.model.spec.measures import FigureOf
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import LANGUAGES
+from sdcensus.model.vocabulary import AmountFigure
 from sdcensus.session.census.census import Census
-from sdcensus.session.policy import Outcome, ask
+from sdcensus.session.figures.asked import FiguresProduct
+from sdcensus.session.policy import (
+    Outcome,
+    Verdict,
+    amount_policy,
+    ask,
+    refused_measure,
+    told_of_amount,
+)
 from sdcensus.session.protect.detail import check_size
 from sdcensus.session.protect.linked import refuse_smallest_group
 from sdcensus.session.protect.plan_method import PlannedMethods
@@ -30,6 +40,8 @@ from sdcensus.session.publish.workplace import MANIFEST
 
 #: Tables that a message names.
 _MOST_NAMED = 5
+#: Refused tables that a message lists.
+_MOST_LISTED = 10
 #: File systems allow no longer names, in bytes.
 LONGEST_NAME = 255
 
@@ -241,3 +253,63 @@ def _own_files(languages: Sequence[str]) -> Iterator[str]:
 
 def _folded(name: str) -> str:
     return unicodedata.normalize("NFKC", name).casefold()
+
+
+def check_policy(products: Sequence[Product], policy: Policy | None, role: str) -> None:
+    """Refuse before any work what a policy does not let pass by code lists alone.
+
+    Args:
+        products: What is published.
+        policy, role: What they obey, if anything.
+
+    Raises:
+        Refused: Some of them do not pass.
+    """
+    if policy is None:
+        return
+    refused = []
+    for product in products:
+        for verdict in _verdicts(policy, product, role):
+            if verdict.outcome is Outcome.REFUSED:
+                refused.append(f"{product.name}: " + "\n    ".join(verdict.lines()))
+                break
+    if refused:
+        more = len(refused) - _MOST_LISTED
+        lines = [f"  {line}" for line in refused[:_MOST_LISTED]]
+        lines += [f"  and {more} more"] if more > 0 else []
+        raise Refused(
+            f"The policy {policy.name!r} does not let {len(refused)} of"
+            f" {len(products)} products pass for the role {role!r}:\n" + "\n".join(lines)
+        )
+
+
+def _verdicts(policy: Policy, product: Product, role: str) -> Iterator[Verdict]:
+    """What a policy says of a product, by code lists: of its tables, and of its amounts.
+
+    An amount of which the policy says nothing is closed to those who ask, and no plan has to open
+    it to them in order to publish it.
+    """
+    groups = product.specs[0]
+    for figure in _amounts_of(product):
+        rule = policy.amount_rule(figure.amount)
+        if rule is None:
+            continue
+        if groups.amount is None:  # a percentile: its classes are no groups
+            axes = [axis for axis in groups.axes if axis.variable.name != figure.amount]
+            groups = groups.with_axes(axes)
+        reason = refused_measure(policy, figure, groups.of)
+        verdict = ask(amount_policy(policy, rule), groups, role=role)
+        yield told_of_amount(policy, figure, verdict if reason is None else Verdict((reason,)))
+    for spec in product.specs:
+        yield ask(policy, spec, role=role)
+
+
+def _amounts_of(product: Product) -> tuple[FigureOf, ...]:
+    """What a product tells of which amounts."""
+    if isinstance(product, FiguresProduct):
+        return product.amounts
+    return tuple(
+        FigureOf(AmountFigure.SUM, spec.amount.name)
+        for spec in product.specs
+        if spec.amount is not None
+    )

@@ -13,7 +13,7 @@ from typing import Any
 from sdcensus._version import __version__
 from sdcensus.documents.plan.document import read_plan
 from sdcensus.documents.policy.document import read_policy
-from sdcensus.errors import MissingExtra, Refused, SpecError
+from sdcensus.errors import MissingExtra, SpecError
 from sdcensus.formats.write import check_formats
 from sdcensus.methods.method import Method
 from sdcensus.model.confidential import Confidential
@@ -37,7 +37,6 @@ from sdcensus.session.guard.run import (
     folders_of_plan,
     publication_name,
 )
-from sdcensus.session.policy import Outcome, ask
 from sdcensus.session.protect.plan_method import (
     PlannedMethods,
     own_protections,
@@ -52,6 +51,7 @@ from sdcensus.session.publish.refusals import (
     check_large_tables,
     check_linked,
     check_names,
+    check_policy,
     check_smallest_group,
 )
 from sdcensus.session.publish.workplace import MANIFEST, OFFICE_FILE, folder_of, read_json
@@ -63,8 +63,6 @@ KeyVersion = Callable[[Path, int | None, CensusInfo, str], int | None]
 #: Gives the look-up with which a series goes on whose plan names none, from the office's folder,
 #: the census, and the name of the publication.
 LookupOf = Callable[[Path, CensusInfo, str], str | None]
-#: Refused tables that a message lists.
-_MOST_LISTED = 10
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
@@ -303,7 +301,7 @@ def resolve(
     origin = replace(opened.origin, secret_id="") if isinstance(secret, Secret) else opened.origin
     check_methods(resolved.specs(), origin, resolved.method)
     _check_protection(resolved)
-    _check_policy(resolved)
+    check_policy(resolved.products, resolved.policy, resolved.role)
     resolved.check_identities()
     check_large_tables(products, output.formats, resolved.method, policy, role)
     check_areas(products, output.formats, lambda name: mapped_levels(opened, name))
@@ -385,29 +383,6 @@ def _check_line(original: Census, derived: Census) -> None:
             f"{original.store.path} is not the store from which that of the plan was derived: it"
             f" is {line_text(lineage_text(before.lineage))} with the data version"
             f" {before.data_version}. Name that store as original_store, or leave it out."
-        )
-
-
-def _check_policy(resolved: Resolved) -> None:
-    """Refuse before any work what the policy does not let pass by code lists alone."""
-    policy = resolved.policy
-    if policy is None:
-        return
-    refused = []
-    for product in resolved.products:
-        for spec in product.specs:
-            verdict = ask(policy, spec, role=resolved.role)
-            if verdict.outcome is Outcome.REFUSED:
-                refused.append(f"{product.name}: " + "\n    ".join(verdict.lines()))
-                break
-    if refused:
-        more = len(refused) - _MOST_LISTED
-        lines = [f"  {line}" for line in refused[:_MOST_LISTED]]
-        lines += [f"  and {more} more"] if more > 0 else []
-        raise Refused(
-            f"The policy {policy.name!r} does not let {len(refused)} of"
-            f" {len(resolved.products)} products pass for the role {resolved.role!r}:\n"
-            + "\n".join(lines)
         )
 
 

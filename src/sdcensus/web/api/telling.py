@@ -203,7 +203,7 @@ def make_entry(
         from sdcensus.session.commands import finish
 
         # Figures computed from published numbers are not sums of them.
-        table = finish(asked.computed, answer.table)
+        table = finish(asked.computed, answer.table, service.least_behind)
         answer = replace(answer, table=table, parts=None, example=None)
     entry = _entry(service, asked, answer)
     if answer.table is not None and answer.table.census is not None:
