@@ -66,7 +66,7 @@ def test_an_export_says_what_it_is_and_holds_no_identity(store: CensusStore) -> 
     assert made.origin.secret_id == "0123"
     assert [file.rows for file in made.dataset(P).files] == [4, 4, 2]
     assert {column.name for column in made.dataset(P).columns()} == {
-        *("_key", "_household", "sex", "tenure")
+        *("_key", "_household", "_household_key", "sex", "tenure")
     }
     assert stages[-1][1] == 1.0
     assert is_owner_only(out)

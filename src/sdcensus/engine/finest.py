@@ -11,6 +11,7 @@ import numpy.typing as npt
 from sdcensus.engine.owned import with_contributions
 from sdcensus.engine.records import (
     HOUSEHOLD_COLUMN,
+    HOUSEHOLD_KEY_COLUMN,
     KEY_COLUMN,
     OWNER_COLUMN,
     QuerySource,
@@ -116,7 +117,7 @@ def _replicate_sums(source: QuerySource, request: Tabulate, needs: Needs) -> Rep
     return ReplicateSums(
         value=source.values[needs.weight.name] if needs.amount is None else CONTRIBUTION,
         key=KEY_COLUMN,
-        household=HOUSEHOLD_COLUMN if needs.households else None,
+        household=HOUSEHOLD_KEY_COLUMN if needs.households else None,
     )
 
 
@@ -146,6 +147,9 @@ def parquet_source(
     ]
     if needs.households:
         wanted.append(f"{name(census.household(of))} AS {name(HOUSEHOLD_COLUMN)}")
+        if request.replicates:
+            column = name(census.household_key(of))
+            wanted.append(f"{column} AS {name(HOUSEHOLD_KEY_COLUMN)}")
     if needs.owner and needs.amount is not None:
         wanted.append(f"{name(census.owner(of, needs.amount))} AS {name(OWNER_COLUMN)}")
     return QuerySource(

@@ -28,7 +28,7 @@ class Replicates:
     Attributes:
         value: What the records in some rows add to the estimate.
         key: Record keys, for records without a household.
-        household: The row of each record's household; ``None`` where there are none.
+        household: The key of each record's household; ``None`` where there are none.
     """
 
     value: Callable[[slice], Integers]
@@ -45,7 +45,7 @@ class Replicates:
         of = request.spec.of
         weights = store.values(of, needs.weight)
         value = weights.__getitem__ if amounts is None else amounts.contribution
-        household = store.household_rows(of) if needs.households else None
+        household = store.household_keys(of) if needs.households else None
         return cls(value, Column(store.record_keys(of), (), 0), household)
 
     def groups(self, rows: slice) -> npt.NDArray[np.uint8]:
@@ -53,8 +53,8 @@ class Replicates:
         keys = self.key[rows].astype(np.int64)
         if self.household is None:
             return replicate_groups(keys)
-        households = self.household[rows]
-        return replicate_groups(np.where(households == NO_ROW, keys, households.astype(np.int64)))
+        households = self.household[rows].astype(np.int64)
+        return replicate_groups(np.where(households == int(NO_ROW), keys, households))
 
     def scatter(self, rows: slice, cells: Integers, grid: Mapping[str, Integers]) -> None:
         """Add a block of records to the accumulators of a grid."""

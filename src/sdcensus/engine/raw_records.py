@@ -110,7 +110,7 @@ class FileRecords(Confidential):
         """Check and encode what the request needs; the query over it."""
         if request.replicates:
             raise EngineError(
-                "Sampling errors go by the numbers that households have in a store. Load the files"
+                "Sampling errors go by the keys that households have in a store. Load the files"
                 " first: sdcensus load SCHEMA --out STORE"
             )
         self.check_unchanged()

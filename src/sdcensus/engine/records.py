@@ -29,6 +29,7 @@ Register = Callable[[str, Mapping[str, Sequence[int]]], None]
 _BATCH_ROWS = 1 << 18
 #: Columns of every relation of records.
 KEY_COLUMN, HOUSEHOLD_COLUMN, OWNER_COLUMN = "key", "household", "owner"
+HOUSEHOLD_KEY_COLUMN = "household_key"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +115,8 @@ class StoreRecords:
         columns[KEY_COLUMN] = Column(store.record_keys(of), (), 0), np.dtype(np.int64)
         if needs.households:
             columns[HOUSEHOLD_COLUMN] = store.household_rows(of), np.dtype(np.int64)
+            if request.replicates:
+                columns[HOUSEHOLD_KEY_COLUMN] = store.household_keys(of), np.dtype(np.int64)
         if needs.owner and needs.amount is not None:
             columns[OWNER_COLUMN] = store.owners(of, needs.amount), np.dtype(np.int64)
         values = {variable.name: f"value_{at}" for at, variable in enumerate(needs.values)}

@@ -20,7 +20,7 @@ class ReplicateSums:
     Attributes:
         value: The column that is added up, inside the query.
         key: The column with the record keys, for records without a household.
-        household: The column with the number of each record's household, if there are any.
+        household: The column with the key of each record's household, if there are any.
     """
 
     value: str

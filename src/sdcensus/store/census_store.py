@@ -85,6 +85,11 @@ class Column:
         return Column(self._values, self._links, self._missing, blank=blank)
 
     @property
+    def as_links(self) -> tuple[Integers, ...]:
+        """What leads to rows, where the column holds rows: the way to what lies in these."""
+        return (*self._links, self._values)
+
+    @property
     def whole(self) -> Integers | None:
         """The column itself where it needs no links."""
         return None if self._links or self._blank is not None else self._values
@@ -119,6 +124,7 @@ class RecordSource(Protocol):
     def column(self, entity: Entity, variable: Variable) -> Column: ...  # noqa: D102
     def values(self, entity: Entity, variable: Variable) -> Column: ...  # noqa: D102
     def household_rows(self, entity: Entity) -> Column: ...  # noqa: D102
+    def household_keys(self, entity: Entity) -> Column: ...  # noqa: D102
     def owners(self, entity: Entity, variable: Variable) -> Column: ...  # noqa: D102
     def sorted_geography(self, entity: Entity) -> str | None: ...  # noqa: D102
 
@@ -307,6 +313,16 @@ class CensusStore(Confidential):
     def household_rows(self, entity: Entity) -> Column:
         """The row of each record's household."""
         return self.holder_rows(entity, Entity.HOUSEHOLD)
+
+    def household_keys(self, entity: Entity) -> Column:
+        """The record key of each record's household; ``NO_ROW`` where there is none.
+
+        Unlike rows, keys do not depend on the order of the files.
+        """
+        keys = self.record_keys(Entity.HOUSEHOLD)
+        if entity is Entity.HOUSEHOLD:
+            return Column(keys, (), 0)
+        return Column(keys, self.household_rows(entity).as_links, int(NO_ROW))
 
     def holder_rows(self, entity: Entity, holder: Entity) -> Column:
         """The row of what holds each record, among the units of the kind ``holder``."""

@@ -72,6 +72,10 @@ class InMemoryRecords(Confidential):
         self._check(entity)
         return Column(self._owners[variable.name], (), 0)
 
+    def household_keys(self, entity: Entity) -> Column:
+        """There are no households here."""
+        return self.household_rows(entity)
+
     def household_rows(self, entity: Entity) -> Column:
         """There are no households here."""
         raise StoreError(f"These {entity.plural} do not lie in households.")

@@ -59,6 +59,7 @@ class Dataset:
     Attributes:
         key: The column with the record keys.
         household: The column with the row of each record's household, if it may lie in one.
+        household_key: The column with the record key of it; older exports have none.
         codes: The column with the leaves of each variable, own and inherited.
         values: The column with the fixed-point amounts of each weight or continuous variable;
             null where there is none.
@@ -72,6 +73,7 @@ class Dataset:
     values: Mapping[str, ParquetColumn]
     files: tuple[ParquetFile, ...]
     owners: Mapping[str, ParquetColumn] = field(default_factory=dict)
+    household_key: ParquetColumn | None = None
 
     @property
     def rows(self) -> int:
@@ -83,6 +85,8 @@ class Dataset:
         yield self.key
         if self.household is not None:
             yield self.household
+        if self.household_key is not None:
+            yield self.household_key
         yield from self.codes.values()
         yield from self.values.values()
         yield from self.owners.values()
@@ -134,6 +138,7 @@ def _dataset_json(dataset: Dataset) -> dict[str, Any]:
     return {
         "key": column(dataset.key),
         "household": None if dataset.household is None else column(dataset.household),
+        **({"household_key": column(dataset.household_key)} if dataset.household_key else {}),
         "codes": {name: column(code) for name, code in dataset.codes.items()},
         "values": {name: column(value) for name, value in dataset.values.items()},
         # Folders without owners stay as versions of before wrote them.
@@ -191,10 +196,11 @@ def _dataset_from_json(content: Mapping[str, Any]) -> Dataset:
             raise ValueError("type")
         return ParquetColumn(str(one["column"]), str(one["type"]))
 
-    household = content["household"]
+    household, household_key = content["household"], content.get("household_key")
     return Dataset(
         key=column(content["key"]),
         household=None if household is None else column(household),
+        household_key=None if household_key is None else column(household_key),
         codes={name: column(code) for name, code in content["codes"].items()},
         values={name: column(value) for name, value in content["values"].items()},
         owners={name: column(owner) for name, owner in content.get("owners", {}).items()},
@@ -343,6 +349,16 @@ class ParquetCensus(Confidential):
         parquet_column = self.dataset(entity).household
         if parquet_column is None:
             raise StoreError(f"{entity.plural} do not lie in households.")
+        return parquet_column.name
+
+    def household_key(self, entity: Entity) -> str:
+        """The column with the record key of each record's household."""
+        parquet_column = self.dataset(entity).household_key
+        if parquet_column is None:
+            raise StoreError(
+                f"The export has no keys of the households of {entity.plural}, by which sampling"
+                f" errors go: an older version made it. {_AGAIN}"
+            )
         return parquet_column.name
 
 

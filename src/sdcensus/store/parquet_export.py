@@ -135,10 +135,12 @@ def _write_dataset(
         ParquetColumn(names.take(KEY_COLUMN), "int64"), Column(store.record_keys(entity), (), 0)
     )
     household = _household(store, entity, names)
+    household_key = _household_key(store, entity, names)
     codes = dict(_codes(store, entity, names))
     values = dict(_values(store, entity, names))
     owners = dict(_owners(store, entity, names))
-    writing = [key, *([household] if household else []), *codes.values(), *values.values()]
+    writing = [key, *(each for each in (household, household_key) if each is not None)]
+    writing += [*codes.values(), *values.values()]
     writing += owners.values()
     files = []
     (making.folder / entity.value).mkdir()
@@ -151,6 +153,7 @@ def _write_dataset(
     return Dataset(
         key=key.target,
         household=household.target if household else None,
+        household_key=household_key.target if household_key else None,
         codes={name: code.target for name, code in codes.items()},
         values={name: value.target for name, value in values.items()},
         owners={name: owner.target for name, owner in owners.items()},
@@ -170,6 +173,13 @@ def _household(store: CensusStore, entity: Entity, names: _Names) -> _Writing | 
         return None
     target = ParquetColumn(names.take(link_column(Entity.HOUSEHOLD)), "int64")
     return _Writing(target, store.household_rows(entity))
+
+
+def _household_key(store: CensusStore, entity: Entity, names: _Names) -> _Writing | None:
+    if Entity.HOUSEHOLD not in store.schema.lineage(entity):
+        return None
+    target = ParquetColumn(names.take(f"{link_column(Entity.HOUSEHOLD)}_key"), "int64")
+    return _Writing(target, store.household_keys(entity))
 
 
 def _codes(store: CensusStore, entity: Entity, names: _Names) -> Iterator[tuple[str, _Writing]]:

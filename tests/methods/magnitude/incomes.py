@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -49,6 +50,23 @@ def income_census(
         keys=units.keys,
         values={**units.values, "income": amounts, "rent": amounts // 3},
         origin=Origin(key_space or KeySpace(), SECRET.id, "incomes"),
+    )
+    return Census(schema, records)
+
+
+def census_of(people: Sequence[tuple[int, int]]) -> Census:
+    """A census of people of the same place and sex, by the age and the income of each."""
+    schema = island_schema(None)
+    schema = replace(schema, variables=(*schema.variables, income(0)))
+    ages, amounts = (np.array(column, dtype=np.int64) for column in zip(*people, strict=True))
+    alike = np.zeros(len(people), dtype=np.uint8)
+    records = InMemoryRecords(
+        schema,
+        Entity.PERSON,
+        codes={"area": alike, "sex": alike, "married": alike, "age": ages.astype(np.uint8)},
+        keys=np.arange(len(people), dtype=np.uint32),
+        values={"weight": np.full(len(people), 100, dtype=np.int64), "income": amounts},
+        origin=Origin(KeySpace(), SECRET.id, "by hand"),
     )
     return Census(schema, records)
 

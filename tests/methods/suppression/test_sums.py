@@ -16,7 +16,7 @@ from sdcensus.methods.suppression.settings import Engine
 from sdcensus.model.cube.primary_rules import PrimaryRule, PrimaryRules
 from sdcensus.model.published.table import Table
 from sdcensus.session.protect.linked import protect_together
-from tests.methods.magnitude.incomes import income_census, income_cube
+from tests.methods.magnitude.incomes import census_of, income_census, income_cube
 from tests.methods.suppression.sum_tables import RawSums, attacked, sums_of
 
 #: Few and many, one that stands out, and somebody alone.
@@ -217,6 +217,56 @@ def test_somebody_alone_does_not_learn_the_other_sum_of_two() -> None:
         assert high - low >= 0.2 * 900 - 7
         careless = published(raw, percent_rule=PERCENT, secondary=engine, singles="none")
         assert attacked(raw, careless, (0, 1), knows=[(0, 0)]) == (912, 912)
+
+
+def test_who_agreed_to_be_shown_and_is_alone_in_a_closed_sum_learns_no_other_either() -> None:
+    """The sum of 777 is closed for the one below it only; who has the 777 knows it nevertheless."""
+    cells = [
+        [[], [777], [3, 1_000, 7]],
+        [[350, 5], [], [11]],
+        [[100, 10, 100, 40], [5, 5], [40, 10, 11]],
+    ]
+    raw = sums_of(cells, waived=(777,))
+    said: dict[str, Any] = {"minimum": 2, "percent_rule": PERCENT}
+    careless = published(raw, **said, singles="none")
+    assert attacked(raw, careless, (2, 1), knows=[(0, 1)]) == (10, 10)
+    for engine in ("elimination", "modular"):
+        table = published(raw, **said, secondary=engine)
+        _, high = attacked(raw, table, (2, 1), knows=[(0, 1)])
+        assert high >= 11
+
+
+@pytest.mark.parametrize("engine", list(Engine))
+def test_classes_that_cut_each_other_tell_nothing_together(engine: Engine) -> None:
+    """Half 0 (ages 0 to 4) is within classes 0 and 1 (to 6): no more than the total less class 2.
+
+    By the sums of each table alone half 0 could be anything up to the total.
+    """
+    by_age = {0: [1000, 10], 3: [500], 5: [20], 8: [900, 899, 898, 897]}
+    census = census_of([(age, amount) for age, held in by_age.items() for amount in held])
+    specs = [census.spec(axis, measure="sum(income)") for axis in ("age@class", "age@half")]
+    method = Suppression(1, percent_rule=PERCENT, secondary=engine)
+    classes, halves = (each.table for each in protect_together(census, specs, method))
+    assert isinstance(classes, Table)
+    assert isinstance(halves, Table)
+    assert classes.flags is not None
+    assert halves.flags is not None
+    # Of 1510 the largest has 1000 and the second 500: 10 behind them are 190 too few.
+    assert halves.flags[0]
+    assert not (classes.published[2] and classes.published[3])
+
+
+def test_counts_of_classes_that_cut_each_other_keep_their_intervals() -> None:
+    census = census_of([(3, 1), (4, 1), (5, 1), *[(8, 1)] * 50])
+    specs = [census.spec(axis) for axis in ("age@class", "age@half")]
+    method = Suppression(3, secondary="modular", upper_protection=5)
+    classes, halves = (each.table for each in protect_together(census, specs, method))
+    assert isinstance(classes, Table)
+    assert isinstance(halves, Table)
+    assert halves.flags is not None
+    assert halves.flags[0]
+    # With class 1 (3 people aged 3 to 6), half 0 (2 people) would be 3 at most, and not 7.
+    assert not classes.published[1]
 
 
 def test_sums_to_which_nobody_contributes_are_shown_unless_they_are_protected() -> None:

@@ -33,7 +33,7 @@ _KEPT_BITS = 22
 
 
 def replicate_groups(clusters: Integers) -> npt.NDArray[np.uint8]:
-    """The group of each household, by its number; neighbours have nothing to do with each other.
+    """The group of each household, by its key; neighbours have nothing to do with each other.
 
     Two fifth powers modulo a prime (5 does not divide ``PRIME - 1``: no two households become
     one), which are the same few operations in numpy and in SQL. A multiplication alone would

@@ -12,8 +12,9 @@ from sdcensus.kernels.elimination.basis import Columns
 from sdcensus.kernels.elimination.merging import same_columns
 from sdcensus.kernels.elimination.spans import Span
 from sdcensus.kernels.elimination.suppression import Singles, Status, suppressed
+from sdcensus.methods.suppression.insiders import Insiders
 from sdcensus.methods.suppression.problem import Pattern, SuppressionProblem
-from sdcensus.methods.suppression.widening import Insiders, widened
+from sdcensus.methods.suppression.widening import widened
 from sdcensus.model.linked.atoms import cells_of_atoms, joint_spec
 from sdcensus.model.linked.cubes import LinkedCubes
 from sdcensus.model.linked.tables import LinkedTables
@@ -152,10 +153,13 @@ def eliminate(
 
 
 def _insiders(linked: LinkedCubes, problem: SuppressionProblem) -> Insiders:
-    """Those who are alone in a primary cell."""
+    """Those who are alone in a cell: in a primary one, or in any other that may be closed.
+
+    Who agreed to be shown is alone in a cell that is not primary, and knows it all the same.
+    """
     nothing = np.zeros(problem.size, dtype=bool)
     _, group = same_columns(rows_of(linked, nothing).columns)
-    return Insiders(problem.primary & (problem.counts == 1), group)
+    return Insiders(problem.shown & (problem.counts == 1), group)
 
 
 def _why(tables: LinkedTables, problem: SuppressionProblem, rows: Rows, exposed: Int64) -> str:

@@ -25,12 +25,17 @@ class Reach(Confidential):
         width: How far apart the smallest and the largest possible value of a closed cell have to
             be.
         most: What everybody knows each cell to be at most.
+        combined: How far each combination of codes can go down and up, where several tables say
+            more about each other than their sums do; ``None`` where that is not looked at.
+        many_combined: Whether there are too many of them to be looked at.
     """
 
     lower: Int64
     upper: Int64
     width: int
     most: Int64
+    combined: tuple[Int64, Int64] | None = None
+    many_combined: bool = False
 
     def __repr__(self) -> str:
         return f"<Reach of {self.lower.size} cells: confidential>"

@@ -23,7 +23,7 @@ from sdcensus.methods.suppression.intervals import (
 from sdcensus.methods.suppression.modular import Answer
 from sdcensus.methods.suppression.problem import Pattern, SuppressionProblem
 from sdcensus.methods.suppression.search.reasons import listed
-from sdcensus.methods.suppression.widening import MOST_AUDITED, SUMS_TOGETHER
+from sdcensus.methods.suppression.widening import BY_SUMS, MOST_AUDITED
 from sdcensus.model.linked.cubes import LinkedCubes
 from sdcensus.model.linked.tables import LinkedTables
 from sdcensus.model.progress import Progress, no_progress
@@ -34,10 +34,6 @@ from sdcensus.solvers.audit.system import FREE
 Int64 = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
-_BY_SUMS = (
-    "The tables have too many combinations of codes to look at all: cells are protected by the sums"
-    " of the tables, and what the tables tell together beyond them is not looked at."
-)
 #: What an engine does: tables, what becomes of cells, how well they are protected, progress.
 IntervalEngine = Callable[[LinkedTables, SuppressionProblem, Requirements, Progress], Answer]
 #: Closing a cell that was open before costs so many times as much.
@@ -79,10 +75,10 @@ def protected_pattern(
     remarks = []
     whole, wanted = problem, asked
     if say_more_than_sums(linked):
-        if problem.reach is None and few_enough(linked):
+        if few_enough(linked):
             whole, wanted = with_combinations(linked, problem, asked)
         else:
-            remarks.append(_BY_SUMS if problem.reach is None else SUMS_TOGETHER)
+            remarks.append(BY_SUMS)
     answer = task.engine(tables, _with_empty_parts(whole), wanted, progress)
     wanted = replace(wanted, lower=np.minimum(wanted.lower, answer.lower))
     remarks.append(_audited(tables, whole, wanted, answer.closed, progress))

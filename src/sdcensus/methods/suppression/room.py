@@ -45,6 +45,11 @@ class Room(Confidential):
             self, low=problem.values, needed=np.maximum(self.high - problem.values, self.width)
         )
 
+    def not_below(self, low: Int64) -> Room:
+        """The same without values that cannot be."""
+        possible = np.maximum(self.low, low)
+        return replace(self, low=possible, needed=np.maximum(self.high - possible, self.width))
+
     def __repr__(self) -> str:
         return "<Room: confidential>"
 

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.methods.magnitude.sums import present
+from sdcensus.methods.suppression.combinations import MOST_ATOMS, say_more_than_sums
 from sdcensus.methods.suppression.problem import Reach, SuppressionProblem
 from sdcensus.methods.suppression.rules import Rule
 from sdcensus.methods.suppression.sum_settings import CALLED
@@ -24,6 +25,7 @@ from sdcensus.model.cube.cube import Cube
 from sdcensus.model.cube.primary_rules import PrimaryRule, PrimaryRules
 from sdcensus.model.linked.cubes import LinkedCubes
 from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.solvers.audit.atoms import atoms_of
 from sdcensus.solvers.audit.system import FREE
 
 Int64 = npt.NDArray[np.int64]
@@ -156,13 +158,25 @@ def as_changes(
         known = _percent_of(np.abs(values), distances.known_within) // unit
         below, above = np.minimum(below, known), known
     below, above = np.minimum(below, limit), np.minimum(above, limit)
+    together = say_more_than_sums(linked)
+    many = together and atoms_of(linked.tables) > MOST_ATOMS
     reach = Reach(
         lower=np.minimum(-(-asked.down // unit), below),
         upper=-(-asked.up // unit),
         width=-(-distances.width * decimals // unit),
         most=above,
+        combined=_combined(linked, unit, limit) if together and not many else None,
+        many_combined=together and many,
     )
     return replace(problem, values=np.zeros_like(values), least=-below, reach=reach)
+
+
+def _combined(linked: LinkedCubes, unit: int, limit: int) -> tuple[Int64, Int64]:
+    """How far each combination of codes can go down and up."""
+    sums = linked.combined_sums
+    # On the safe side it is known to which of them nobody contributes less than 0.
+    below = np.minimum(np.where(sums.negative, limit, sums.values // unit), limit)
+    return below, np.full(below.shape, limit, dtype=np.int64)
 
 
 def _distances(

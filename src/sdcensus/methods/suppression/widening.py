@@ -15,9 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError
+from sdcensus.methods.suppression.combinations import MOST_ATOMS
+from sdcensus.methods.suppression.insiders import Insiders
 from sdcensus.methods.suppression.problem import Pattern, SuppressionProblem
 from sdcensus.methods.suppression.room import Room
-from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.constraints import SparseMatrix
 from sdcensus.model.linked.tables import LinkedTables
 from sdcensus.model.progress import Progress, no_progress
@@ -36,39 +37,15 @@ MOST_AUDITED = 3_000
 MOST_WHOLE = 500
 #: Those who are alone times primary cells, up to which each of them is thought of by programs.
 MOST_PAIRS = 4_000
-#: Combinations of codes up to which they count as further cells.
-MOST_ATOMS = 20_000
 #: Cells for which a proof is looked for at a time.
 _PROVEN = 3
 #: Cells that a message names.
 _NAMED = 5
-#: What is said where several tables of sums are protected together.
-SUMS_TOGETHER = (
-    "What tables of sums tell together beyond the sums of their cells was not looked at."
+#: What is said where several tables tell more than their sums, and there are too many.
+BY_SUMS = (
+    "The tables have too many combinations of codes to look at all: cells are protected by the sums"
+    " of the tables, and what the tables tell together beyond them is not looked at."
 )
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Insiders(Confidential):
-    """Those who are alone in a primary cell, and know that it is 1.
-
-    Attributes:
-        cells: A mask of these cells.
-        group: For each cell a number, the same for cells that hold the same records: whoever is
-            alone in one of them is alone in all.
-    """
-
-    cells: Mask
-    group: Int64
-
-    def __repr__(self) -> str:
-        return f"<Insiders of {int(self.cells.sum())} cells: confidential>"
-
-    def each(self) -> list[int]:
-        """A cell for each of them."""
-        numbers = np.flatnonzero(self.cells)
-        _, first = np.unique(self.group[numbers], return_index=True)
-        return [int(cell) for cell in numbers[np.sort(first)]]
 
 
 def widened(
@@ -100,21 +77,14 @@ def widened(
     if not width or not primary:
         return Pattern(closed, statement)
     audit = _Audit.of(tables, problem)
-    room = Room.of(problem, width)
+    room = audit.possible(Room.of(problem, width), progress)
     now = audit.with_room(closed, problem.primary, room, progress)
     said = audit.statement
-    alone = [] if insiders is None else insiders.each()
-    if insiders is not None and 0 < len(alone) * primary <= MOST_PAIRS:
-        # Whatever is closed for one of them, no interval of another becomes narrower.
-        for cell in alone:
-            others = problem.primary & (insiders.group != insiders.group[cell])
-            # That nobody else is in it is what somebody alone in a cell knows.
-            wanted = Room.of(problem, 1)
-            wanted = wanted if problem.reach is None else wanted.upwards(problem)
-            now = audit.with_room(now, others & (problem.counts > 0), wanted, progress, known=cell)
-        said += " So was what those know who are alone in one."
-    if problem.reach is not None and len(tables.specs) > 1:
-        said += f" {SUMS_TOGETHER}"
+    if insiders is not None:
+        now, thought_of = audit.with_room_inside(now, insiders, progress)
+        said += " So was what those know who are alone in one." if thought_of else ""
+    if problem.reach is not None and problem.reach.many_combined:
+        said += f" {BY_SUMS}"
     more = int(now.sum()) - int(closed.sum())
     told = f" {more:,} more were closed after an audit." if more else ""
     return Pattern(now, f"{statement}{told} {said}")
@@ -150,7 +120,8 @@ class _Audit:
         primary = int(problem.primary.sum())
         whole = problem.reach is None and primary <= min(MOST_AUDITED, MOST_WHOLE)
         ways = _WAYS[: 1 + (primary <= MOST_AUDITED) + whole]
-        atoms = problem.reach is None and len(ways) > 1 and 0 < atoms_of(tables) <= MOST_ATOMS
+        looked_at = problem.reach is None or problem.reach.combined is not None
+        atoms = looked_at and len(ways) > 1 and 0 < atoms_of(tables) <= MOST_ATOMS
         equations = equations_with_atoms(tables) if atoms else tables.equations
         return cls(tables, problem, equations, ways)
 
@@ -170,6 +141,19 @@ class _Audit:
             " several sums leave together was not audited: that is done for up to"
             f" {MOST_AUDITED:,} primary cells."
         )
+
+    def possible(self, wanted: Room, progress: Progress) -> Room:
+        """What is asked of sums, downwards no farther than they go with everything closed.
+
+        Cells of other tables hold somebody, who has to be somewhere.
+        """
+        problem = self.problem
+        if problem.reach is None or problem.reach.combined is None or problem.forced.any():
+            return wanted
+        everything = problem.shown & (problem.counts > 0)
+        intervals = self._intervals(everything, problem.primary, None, _Way.PROGRAMS, progress)
+        bounded = problem.primary & intervals.bounded
+        return wanted.not_below(np.where(bounded, intervals.lower, wanted.low))
 
     def with_room(
         self, closed: Mask, asked: Mask, wanted: Room, progress: Progress, known: int | None = None
@@ -202,6 +186,34 @@ class _Audit:
                     further = self._further(now, narrow, room, wanted)
                 now[further] = True
         return now
+
+    def with_room_inside(
+        self, closed: Mask, insiders: Insiders, progress: Progress
+    ) -> tuple[Mask, bool]:
+        """Close further cells until nobody who is alone in a closed one can tell another.
+
+        Whatever is closed for one of them, no interval of another becomes narrower; but cells are
+        closed in which others are alone, who come next.
+
+        Returns:
+            The closed cells, and whether all of those who are alone were thought of.
+        """
+        problem = self.problem
+        now, primary = closed, problem.primary & (problem.counts > 0)
+        # That nobody else is in it is what somebody alone in a cell knows.
+        wanted = Room.of(problem, 1)
+        wanted = wanted if problem.reach is None else wanted.upwards(problem)
+        known: set[int] = set()
+        while True:
+            alone = [cell for cell in insiders.each(now) if int(insiders.group[cell]) not in known]
+            if not alone:
+                return now, bool(known)
+            known.update(int(insiders.group[cell]) for cell in alone)
+            if len(known) * int(problem.primary.sum()) > MOST_PAIRS:
+                return now, False
+            for cell in alone:
+                others = primary & (insiders.group != insiders.group[cell])
+                now = self.with_room(now, others, wanted, progress, known=cell)
 
     def _reached(self, intervals: CellIntervals, wanted: Room) -> Mask:
         """Cells that have room over whole numbers: the true table is one, and others are known."""
@@ -269,7 +281,8 @@ class _Audit:
             asked=_with(asked, more, False),
             integer=way is _Way.WHOLE_NUMBERS,
             programs=way is not _Way.SINGLE_SUMS,
-            solution=None if more else problem.values,
+            # A true table is known of changes: nothing changes.
+            solution=None if more and problem.reach is None else _with(problem.values, more, 0),
             workers=1 if way is _Way.WHOLE_NUMBERS else None,
             progress=lambda stage, done: progress(f"audit: {stage}", done),
         ).first(problem.size)
@@ -283,6 +296,9 @@ class _Audit:
         lower = _with(problem.least, more, 0).astype(np.int64)
         if problem.reach is not None:
             upper[: problem.size] = problem.reach.most
+            if problem.reach.combined is not None and more:
+                below, above = problem.reach.combined
+                lower[problem.size :], upper[problem.size :] = -below, above
         if known is not None:
             upper[known] = problem.values[known]
             if problem.reach is not None:

@@ -87,6 +87,13 @@ class LinkedCubes(Confidential):
         return self._atoms[0]
 
     @property
+    def combined_sums(self) -> CellSums:
+        """In tables of sums, those of every combination of codes that the tables tell apart."""
+        joint = self._joint(joint_spec(self.tables.specs)).held_for("what tables tell together")
+        _, totals, negative = (array.reshape(-1) for array in _summed(joint))
+        return CellSums(totals, negative > 0)
+
+    @property
     def every_atom(self) -> Atoms:
         """The same with all cells that count each of them, also those that nobody sees."""
         tables = replace(
