@@ -22,7 +22,8 @@ from sdcensus.model.confidential import Confidential
 from sdcensus.model.method.parameter import Parameter, ValueKind
 from sdcensus.model.progress import Progress
 from sdcensus.model.schema.grids import GridSpec, size_label, size_name
-from sdcensus.model.schema.variable import Code, Entity, Hierarchy, Level, Variable
+from sdcensus.model.schema.square_groups import group_code
+from sdcensus.model.schema.variable import Entity, Hierarchy, Level, Variable
 from sdcensus.model.secret import Purpose
 from sdcensus.model.sentences import sentence
 from sdcensus.model.spec.headings import entity_words
@@ -239,11 +240,7 @@ def _level(name: str, grid: GridSpec, variable: Variable, groups: SquareGroups) 
     levels = _levels(grid, variable)
     codes = []
     for at, first, members in zip(*(line.tolist() for line in groups[1:]), strict=True):
-        code = levels[at].codes[first]
-        if members > 1:
-            text = f"{code.code}x{members}"
-            code = Code(text, Text.of(text))
-        codes.append(code)
+        codes.append(group_code(levels[at].codes[first], members))
     codes.append(variable.codes[-1])
     return Level(name, tuple(codes), (*groups.group.tolist(), len(codes) - 1))
 
