@@ -14,6 +14,7 @@ from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.perturbation.schemes import scheme
 from sdcensus.microdata.multilevel_grid import SQUARES_FILE
 from sdcensus.model.cube.cube import Cube
+from sdcensus.model.spec.headings import table_heading
 from sdcensus.session.census.census import Census, open_store
 from sdcensus.session.derive import DerivationReport, derive, foreseen
 from sdcensus.testing.island import SECRET
@@ -148,6 +149,17 @@ def test_every_square_is_listed_with_its_group(
         "group": square(100, 2, 2),
         "shared": "0",
     }
+
+
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [("en", "at least 11 households, or empty"), ("fr", "d’au moins 11 ménages, ou vides")],
+)
+def test_every_value_of_a_group_has_its_rule_in_the_title_of_its_table(
+    grouped: tuple[Census, DerivationReport], language: str, words: str
+) -> None:
+    spec = grouped[0].spec("ed_grid@groups", "sex")
+    assert words in table_heading(spec, language)
 
 
 def groups_with(land: Gridland, tmp_path: Path, **said: object) -> dict[str, int]:
