@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,12 +15,14 @@ from sdcensus.errors import MissingExtra, SpecError
 from sdcensus.model.schema.grids import GridSpec
 
 if TYPE_CHECKING:
-    from pyproj import Transformer
+    from pyproj import CRS, Transformer
 
 Integers = npt.NDArray[Any]
 
+#: Systems of longitude and latitude that censuses use: WGS 84, ETRS89, NAD83, SIRGAS 2000.
+_DEGREES = frozenset({4326, 4258, 4269, 4674})
 #: A coordinate as text, with a point as its decimal mark.
-_COORDINATE = r"^-?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]{1,3})?$"
+_COORDINATE = r"^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]{1,3})?$"
 _FARTHEST = 1e15
 #: Where a point lies that has no coordinates, or lies outside, of a grid of inhabited squares.
 UNKNOWN_SQUARE = -1
@@ -55,6 +58,7 @@ def coordinates(array: pa.Array, decimal_mark: str = ".") -> tuple[Integers, Int
         text = pc.utf8_trim_whitespace(array)
         plain = pc.match_substring_regex(text, _COORDINATE.replace("[.]", f"[{decimal_mark}]"))
         text = pc.replace_substring(text, decimal_mark, ".")
+        text = pc.utf8_ltrim(text, "+")
         bad = pc.and_(pc.is_valid(text), pc.invert(pc.fill_null(plain, False)))
         array = pc.if_else(pc.fill_null(plain, False), text, None).cast(pa.float64())
         return (
@@ -96,24 +100,49 @@ def transformer(source: int, target: int) -> Transformer:
         SpecError: A system is not known, or that of the squares is not in metres.
     """
     try:
-        from pyproj import CRS, Transformer
-        from pyproj.exceptions import CRSError
+        from pyproj import Transformer
     except ImportError:
         raise MissingExtra("geography", needed_for="Coordinates in another system") from None
-    systems = []
-    for number in (source, target):
-        try:
-            systems.append(CRS.from_epsg(number))
-        except CRSError:
-            raise SpecError(
-                f"EPSG {number} is no coordinate reference system that is known. Check epsg and"
-                " epsg_of_coordinates of the grid in the schema."
-            ) from None
-    units = {axis.unit_name for axis in systems[1].axis_info}
-    if units != {"metre"}:
+    return Transformer.from_crs(_system(source), _in_metres(target), always_xy=True)
+
+
+def check_system(grid: GridSpec) -> None:
+    """Refuse squares in a system that is not known or not in metres.
+
+    Without the projection library nobody can tell, except of degrees in general use.
+
+    Raises:
+        SpecError: The system does not serve.
+    """
+    if grid.epsg in _DEGREES:
+        raise _not_in_metres(grid.epsg, "longitude and latitude")
+    if find_spec("pyproj") is not None:
+        _in_metres(grid.epsg)
+
+
+def _in_metres(number: int) -> CRS:
+    system = _system(number)
+    if {axis.unit_name for axis in system.axis_info} != {"metre"}:
+        raise _not_in_metres(number, system.name)
+    return system
+
+
+def _not_in_metres(number: int, name: str) -> SpecError:
+    return SpecError(
+        f"The squares of a grid are in metres, and EPSG {number} ({name}) is not. Give a projected"
+        " system in metres as epsg, such as 3035 in Europe, and the system of the coordinates as"
+        " epsg_of_coordinates."
+    )
+
+
+def _system(number: int) -> CRS:
+    from pyproj import CRS
+    from pyproj.exceptions import CRSError
+
+    try:
+        return CRS.from_epsg(number)
+    except CRSError:
         raise SpecError(
-            f"The squares of a grid are in metres, and EPSG {target} ({systems[1].name}) is not."
-            " Give a projected system in metres as epsg, such as 3035 in Europe, and the system"
-            " of the coordinates as epsg_of_coordinates."
-        )
-    return Transformer.from_crs(systems[0], systems[1], always_xy=True)
+            f"EPSG {number} is no coordinate reference system that is known. Check epsg and"
+            " epsg_of_coordinates of the grid in the schema."
+        ) from None
