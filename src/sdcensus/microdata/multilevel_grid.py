@@ -23,11 +23,11 @@ from sdcensus.model.method.parameter import Parameter, ValueKind
 from sdcensus.model.progress import Progress
 from sdcensus.model.quantities import number_text
 from sdcensus.model.schema.grids import GridSpec, size_label, size_name
-from sdcensus.model.schema.square_groups import group_code
 from sdcensus.model.schema.variable import Entity, Hierarchy, Level, Variable
 from sdcensus.model.secret import Purpose
 from sdcensus.model.sentences import sentence
 from sdcensus.model.spec.headings import entity_text, entity_words
+from sdcensus.model.spec.square_groups import group_code
 from sdcensus.model.text import LANGUAGES, Text
 from sdcensus.store.census_store import CensusStore
 

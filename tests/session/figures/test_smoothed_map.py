@@ -76,11 +76,11 @@ def test_a_picture_says_what_it_is_and_holds_no_number(tmp_path: Path) -> None:
 def test_other_axes_are_taken_at_their_totals(tmp_path: Path) -> None:
     (tmp_path / "sex").mkdir()
     alone, by_sex = written(tmp_path, "square"), written(tmp_path / "sex", "square", "sex")
-    one, other = smoothed_map(alone, 3_000), smoothed_map(by_sex, 3_000)
-    assert np.array_equal(one.values, other.values)
+    whole, other = smoothed_map(alone, 3_000), smoothed_map(by_sex, 3_000)
+    assert np.array_equal(whole.values, other.values)
     # It shows everybody: the picture is not said to be by sex.
-    assert "square" in one.title.casefold()
-    assert one.title == other.title
+    assert "square" in whole.title.casefold()
+    assert whole.title == other.title
 
 
 @given(st.text("abc ", min_size=1, max_size=400))

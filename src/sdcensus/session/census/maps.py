@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from sdcensus.model.published.area_outlines import DEGREES, AreaOutlines, OutlinesOf, Polygons
 from sdcensus.model.schema.area_outlines import for_screen, to_geojson
 from sdcensus.model.schema.area_shapes import Shapes, join_areas, read_shapes
-from sdcensus.model.schema.square_groups import group_shapes, has_groups, squares_of_groups
+from sdcensus.model.spec.square_groups import group_shapes, has_groups, squares_of_groups
 from sdcensus.model.text import parse_json
 
 if TYPE_CHECKING:

@@ -8,14 +8,14 @@ from hypothesis import given, strategies as st
 
 from sdcensus.model.schema.area_shapes import Shapes, doubled_areas
 from sdcensus.model.schema.grids import GridSpec, Square, leaf_codes
-from sdcensus.model.schema.square_groups import (
+from sdcensus.model.schema.variable import Code, Entity, Level, Variable
+from sdcensus.model.spec.square_groups import (
     group_code,
     group_shapes,
     has_groups,
     lowest_square,
     squares_of_groups,
 )
-from sdcensus.model.schema.variable import Code, Entity, Level, Variable
 
 SIDE = 6
 SPEC = GridSpec("grid", "x", "y", 3035, 100, (-200, 300, -200 + 100 * SIDE, 300 + 100 * SIDE))
@@ -47,7 +47,7 @@ def test_an_outline_holds_the_squares_of_its_group_and_nothing_else(groups: list
     level = level_of(groups)
     squares = squares_of_groups(SPEC, VARIABLE, level)
     for code, members in squares.items():
-        at = [one.code for one in level.codes].index(code)
+        at = [known.code for known in level.codes].index(code)
         assert [member.code for member in members] == [
             leaf.code for leaf, group in zip(LEAVES, level.group, strict=True) if group == at
         ]

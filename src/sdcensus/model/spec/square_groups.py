@@ -75,12 +75,12 @@ def squares_of_groups(
     order = np.lexsort((columns, rows, group))
     members = np.stack([group, rows, columns], axis=1)[order]
     first = np.append(True, (members[1:] != members[:-1]).any(axis=1))[: len(members)]
-    found: dict[str, list[Square]] = {}
+    held: dict[str, list[Square]] = {}
     for at, row, column in members[first].tolist():
         size = int(sizes[at])
         square = Square(grid.epsg, size, row * size, column * size)
-        found.setdefault(level.codes[at].code, []).append(square)
-    return {code: tuple(squares) for code, squares in found.items()}
+        held.setdefault(level.codes[at].code, []).append(square)
+    return {code: tuple(squares) for code, squares in held.items()}
 
 
 def group_shapes(groups: Mapping[str, tuple[Square, ...]]) -> tuple[Shapes, ...]:
