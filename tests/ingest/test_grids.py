@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -177,6 +178,9 @@ def test_points_that_cannot_be_in_the_grid_are_a_problem(
     [
         (CENTRE.replace("4326", "999999"), "EPSG 999999 is no coordinate reference system"),
         (CENTRE.replace("epsg = 3035", "epsg = 4258"), "in metres, and EPSG 4258"),
+        (SEVERAL.replace("3035", "999999"), "EPSG 999999 is no coordinate reference system"),
+        (SEVERAL.replace("3035", "4326"), r"in metres, and EPSG 4326 \(longitude and latitude\)"),
+        (SEVERAL.replace("3035", "2263"), r"in metres, and EPSG 2263 \(.*ftUS"),
     ],
 )
 def test_systems_that_do_not_serve_are_refused(tmp_path: Path, grid: str, words: str) -> None:
@@ -191,6 +195,63 @@ def test_a_missing_projection_library_is_named(
     transformer.cache_clear()
     with pytest.raises(MissingExtra, match=r"sdcensus\[geography\]"):
         gridland(tmp_path, [(10, 52)], CENTRE).load()
+
+
+def test_degrees_are_refused_without_the_projection_library_as_well(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyproj", None)
+    with pytest.raises(SpecError, match="in metres, and EPSG 4326"):
+        gridland(tmp_path, [(1, 1)], SEVERAL.replace("3035", "4326")).load()
+    # Of other numbers nobody knows: squares need no library.
+    other = gridland(tmp_path, [(500, 1)], SEVERAL.replace("3035", "999999")).load()
+    assert counts(other, "ed_grid@1km-total") == {"CRS999999RES1000mN0E0": 1}
+
+
+#: What files write in a column, and the square of 100 m, from 300 m west to 300 m east of 0.
+WRITTEN = [
+    ("-300", "E-300"),  # a square begins at its south-west corner
+    ("-0.001", "E-100"),
+    ("-0", "E0"),
+    ("99.99999999999999", "E0"),
+    ("100", "E100"),
+    ("100.00000000000001", "E100"),
+    (" 1.5E2 ", "E100"),
+    (".5", "E0"),
+    ("+5", "E0"),
+    ("0.30000000000000004", "E0"),
+    ("299.999", "E200"),
+]
+
+
+def test_a_square_holds_its_south_and_west_borders_and_not_the_others(tmp_path: Path) -> None:
+    grid = "epsg = 3035, cell = 100, extent = [-300, -100, 300, 100]"
+    census = gridland(tmp_path, [(x, "-100") for x, _ in WRITTEN], grid).load()
+    expected = Counter(f"CRS3035RES100mN-100{east}" for _, east in WRITTEN)
+    assert counts(census, "ed_grid-total", of="household") == expected
+
+
+@pytest.mark.parametrize(
+    ("point", "problem", "remedy"),
+    [
+        (("300", "0"), "x, y: out of range in 1 record .row 2", "widen extent"),
+        (("0", "100"), "x, y: out of range in 1 record .row 2", "widen extent"),
+        (("1e300", "0"), "x, y: out of range in 1 record .row 2", "are not exchanged"),
+        (('"0,5"', "0"), "x: not a number in 1 record .row 2", 'decimal = ","'),
+        (("0", "nan"), "y: not a number in 1 record .row 2", "correct the file"),
+        (("inf", "0"), "x: not a number in 1 record .row 2", "correct the file"),
+        (("+-5", "0"), "x: not a number in 1 record .row 2", "correct the file"),
+        (("1_0", "0"), "x: not a number in 1 record .row 2", "correct the file"),
+        (("5 m", "0"), "x: not a number in 1 record .row 2", "correct the file"),
+    ],
+)
+def test_a_field_that_is_no_place_is_named_with_its_row_and_a_remedy(
+    tmp_path: Path, point: Point, problem: str, remedy: str
+) -> None:
+    grid = "epsg = 3035, cell = 100, extent = [-300, -100, 300, 100]"
+    land = gridland(tmp_path, [point, ("1", "1")], grid)
+    with pytest.raises(InputError, match=rf"households\.csv: {problem}.*{remedy}"):
+        land.load()
 
 
 def test_transformed_coordinates_are_whole_millimetres() -> None:

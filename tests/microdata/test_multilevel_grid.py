@@ -14,7 +14,9 @@ from sdcensus.methods.cell_key import CellKey
 from sdcensus.methods.perturbation.schemes import scheme
 from sdcensus.microdata.multilevel_grid import SQUARES_FILE
 from sdcensus.model.cube.cube import Cube
+from sdcensus.model.spec.headings import table_heading
 from sdcensus.session.census.census import Census, open_store
+from sdcensus.session.census.maps import mapped_levels, outlines_in
 from sdcensus.session.derive import DerivationReport, derive, foreseen
 from sdcensus.testing.island import SECRET
 from tests.gridland import Gridland, Point, counts, gridland
@@ -150,6 +152,17 @@ def test_every_square_is_listed_with_its_group(
     }
 
 
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [("en", "at least 11 households, or empty"), ("fr", "d’au moins 11 ménages, ou vides")],
+)
+def test_every_value_of_a_group_has_its_rule_in_the_title_of_its_table(
+    grouped: tuple[Census, DerivationReport], language: str, words: str
+) -> None:
+    spec = grouped[0].spec("ed_grid@groups", "sex")
+    assert words in table_heading(spec, language)
+
+
 def groups_with(land: Gridland, tmp_path: Path, **said: object) -> dict[str, int]:
     said = {"variable": "ed_grid", "at_least": 11, **said}
     derive(land.store, tmp_path / "a.store", "multilevel-grid", said, secret=land.secret)
@@ -223,3 +236,34 @@ def test_groups_do_not_depend_on_the_order_of_rows(land: Gridland, tmp_path: Pat
     other.load()
     (tmp_path / "same").mkdir()
     assert groups_with(other, tmp_path) == groups_with(land, tmp_path / "same")
+
+
+def test_groups_have_the_outlines_of_their_squares(
+    land: Gridland, grouped: tuple[Census, DerivationReport]
+) -> None:
+    outlines_of = outlines_in(grouped[0])
+    assert outlines_of("ed_grid", "100m") is None
+    groups = outlines_of("ed_grid", "groups")
+    assert groups is not None
+    assert groups.epsg == 3035
+    # Two squares of 200 m above each other; three around a corner that is not theirs.
+    west, east = (
+        groups.polygons[f"{square(200, 0, 0)}x2"],
+        groups.polygons[f"{square(200, 0, 2)}x3"],
+    )
+    assert len(groups.polygons) == 2
+    corners = [[{tuple(point) for point in ring} for ring in rings] for (rings,) in (west, east)]
+    assert corners == [
+        [{(0, 0), (200, 0), (200, 400), (0, 400)}],
+        [{(400, 0), (800, 0), (800, 200), (600, 200), (600, 400), (400, 400)}],
+    ]
+    # For the builder each has its squares, and levels say whether there is a map.
+    document = grouped[0].map("ed_grid", "groups")
+    assert document is not None
+    assert [feature["properties"]["squares"] for feature in document["features"]] == [
+        [square(200, 0, 0), square(200, 1, 0)],
+        [square(200, 0, 2), square(200, 0, 3), square(200, 1, 2)],
+    ]
+    assert mapped_levels(grouped[0], "ed_grid") == {"groups"}
+    assert grouped[0].map("ed_grid", "200m") is None
+    assert mapped_levels(open_store(land.store), "ed_grid") == frozenset()

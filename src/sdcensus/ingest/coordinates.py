@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,10 +12,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sdcensus.errors import MissingExtra, SpecError
-from sdcensus.model.schema.grids import COORDINATE, GridSpec
+from sdcensus.model.schema.grids import COORDINATE, SYSTEMS_IN_DEGREES, GridSpec
 
 if TYPE_CHECKING:
-    from pyproj import Transformer
+    from pyproj import CRS, Transformer
 
 Integers = npt.NDArray[Any]
 
@@ -96,24 +97,49 @@ def transformer(source: int, target: int) -> Transformer:
         SpecError: A system is not known, or that of the squares is not in metres.
     """
     try:
-        from pyproj import CRS, Transformer
-        from pyproj.exceptions import CRSError
+        from pyproj import Transformer
     except ImportError:
         raise MissingExtra("geography", needed_for="Coordinates in another system") from None
-    systems = []
-    for number in (source, target):
-        try:
-            systems.append(CRS.from_epsg(number))
-        except CRSError:
-            raise SpecError(
-                f"EPSG {number} is no coordinate reference system that is known. Check epsg and"
-                " epsg_of_coordinates of the grid in the schema."
-            ) from None
-    units = {axis.unit_name for axis in systems[1].axis_info}
-    if units != {"metre"}:
+    return Transformer.from_crs(_system(source), _in_metres(target), always_xy=True)
+
+
+def check_system(grid: GridSpec) -> None:
+    """Refuse squares in a system that is not known or not in metres.
+
+    Without the projection library nobody can tell, except of degrees in general use.
+
+    Raises:
+        SpecError: The system does not serve.
+    """
+    if grid.epsg in SYSTEMS_IN_DEGREES:
+        raise _not_in_metres(grid.epsg, "longitude and latitude")
+    if find_spec("pyproj") is not None:
+        _in_metres(grid.epsg)
+
+
+def _in_metres(number: int) -> CRS:
+    system = _system(number)
+    if {axis.unit_name for axis in system.axis_info} != {"metre"}:
+        raise _not_in_metres(number, system.name)
+    return system
+
+
+def _not_in_metres(number: int, name: str) -> SpecError:
+    return SpecError(
+        f"The squares of a grid are in metres, and EPSG {number} ({name}) is not. Give a projected"
+        " system in metres as epsg, such as 3035 in Europe, and the system of the coordinates as"
+        " epsg_of_coordinates."
+    )
+
+
+def _system(number: int) -> CRS:
+    from pyproj import CRS
+    from pyproj.exceptions import CRSError
+
+    try:
+        return CRS.from_epsg(number)
+    except CRSError:
         raise SpecError(
-            f"The squares of a grid are in metres, and EPSG {target} ({systems[1].name}) is not."
-            " Give a projected system in metres as epsg, such as 3035 in Europe, and the system"
-            " of the coordinates as epsg_of_coordinates."
-        )
-    return Transformer.from_crs(systems[0], systems[1], always_xy=True)
+            f"EPSG {number} is no coordinate reference system that is known. Check epsg and"
+            " epsg_of_coordinates of the grid in the schema."
+        ) from None

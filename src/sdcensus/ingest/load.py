@@ -17,6 +17,7 @@ import numpy.typing as npt
 from sdcensus.errors import InputError
 from sdcensus.ingest.areas.inhabited import inhabited_notes, with_inhabited_squares
 from sdcensus.ingest.arrange import ArrangedRecords, link_records, order_records, write_records
+from sdcensus.ingest.coordinates import check_system
 from sdcensus.ingest.id_parts import LinkMatches
 from sdcensus.ingest.identities import ProposedIdentity, undeclared_identities
 from sdcensus.ingest.load_facts import LoadFacts, look_at
@@ -176,6 +177,8 @@ def load_census(
         maps: The maps of its geographies, which the store keeps.
         progress: Called with the stage and how much of it is done.
     """
+    for grid in schema.grids:
+        check_system(grid)
     if on_problem is OnProblem.MISSING:
         schema = with_missing_codes(schema)
     log = ProblemLog()

@@ -21,12 +21,14 @@ from sdcensus.microdata.method import Changes, Draws, FactTable, PublicPaper
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.method.parameter import Parameter, ValueKind
 from sdcensus.model.progress import Progress
+from sdcensus.model.quantities import number_text
 from sdcensus.model.schema.grids import GridSpec, size_label, size_name
-from sdcensus.model.schema.variable import Code, Entity, Hierarchy, Level, Variable
+from sdcensus.model.schema.variable import Entity, Hierarchy, Level, Variable
 from sdcensus.model.secret import Purpose
 from sdcensus.model.sentences import sentence
-from sdcensus.model.spec.headings import entity_words
-from sdcensus.model.text import Text
+from sdcensus.model.spec.headings import entity_text, entity_words
+from sdcensus.model.spec.square_groups import group_code
+from sdcensus.model.text import LANGUAGES, Text
 from sdcensus.store.census_store import CensusStore
 
 Int64 = npt.NDArray[np.int64]
@@ -99,13 +101,20 @@ class MultilevelGrid(Confidential):
         further = replace(
             variable,
             hierarchies=(*variable.hierarchies, Hierarchy(self.level, (level,))),
-            level_labels=(*variable.level_labels, (self.level, _LABEL)),
+            level_labels=(*variable.level_labels, (self.level, self._label(unit))),
         )
         return Changes(
             variables=(further,),
             facts=(self._facts(grid, unit, groups, counts),),
             notes=self._notes(grid, variable, unit, groups),
             public=(PublicPaper(name=SQUARES_FILE, content=_paper(variable, level)),),
+        )
+
+    def _label(self, unit: Entity) -> Text:
+        """The rule, as readers find it wherever a value of a group stands."""
+        return _LABEL.filled(
+            n={each: number_text(self.at_least, each) for each in LANGUAGES},
+            units={each: entity_text(unit, each) for each in LANGUAGES},
         )
 
     def foresee(
@@ -239,11 +248,7 @@ def _level(name: str, grid: GridSpec, variable: Variable, groups: SquareGroups) 
     levels = _levels(grid, variable)
     codes = []
     for at, first, members in zip(*(line.tolist() for line in groups[1:]), strict=True):
-        code = levels[at].codes[first]
-        if members > 1:
-            text = f"{code.code}x{members}"
-            code = Code(text, Text.of(text))
-        codes.append(code)
+        codes.append(group_code(levels[at].codes[first], members))
     codes.append(variable.codes[-1])
     return Level(name, tuple(codes), (*groups.group.tolist(), len(codes) - 1))
 

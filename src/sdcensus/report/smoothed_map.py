@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import struct
+import textwrap
 import zlib
 from dataclasses import dataclass
 from html import escape
@@ -20,6 +21,8 @@ from sdcensus.model.text import said
 #: From little to much, as in the table builder.
 COLOURS = ("#d9ecec", "#abd3d4", "#76b5b8", "#3f9297", "#0f6c73", "#05474d")
 _WIDE, _TALLEST, _MARGIN, _LINE = 720, 900, 24, 22
+#: How many letters of the title, and of what stands below, fit beside each other.
+_TITLE_LETTERS, _LETTERS = 76, 96
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,8 +58,9 @@ class SmoothedMap:
         rows, columns = self.values.shape
         scale = min(_WIDE / columns, _TALLEST / rows)
         wide, high = columns * scale, rows * scale
-        top = _MARGIN + _LINE
-        lines = self.sentences()
+        title = textwrap.wrap(self.title, _TITLE_LETTERS)
+        top = _MARGIN + _LINE * max(len(title), 1)
+        lines = [line for words in self.sentences() for line in textwrap.wrap(words, _LETTERS)]
         bottom = top + high + _LINE
         height = bottom + _LINE * (len(lines) + 1) + _MARGIN
         image = base64.b64encode(_png(_classes(self.values))).decode("ascii")
@@ -72,13 +76,16 @@ class SmoothedMap:
             f'<text x="{x:.0f}" y="{y:.0f}" font-size="14">{escape(text)}</text>'
             for x, y, text in texts
         )
+        heading = "".join(
+            f'<text x="{_MARGIN}" y="{_MARGIN + _LINE * at}" font-size="17">{escape(line)}</text>'
+            for at, line in enumerate(title)
+        )
         full = " ".join((self.title, *lines))
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDE + 2 * _MARGIN}'
             f' {height:.0f}" font-family="sans-serif" role="img" aria-label="{escape(full)}">'
             '<rect width="100%" height="100%" fill="#ffffff"/>'
-            f'<text x="{_MARGIN}" y="{_MARGIN}" font-size="17">{escape(self.title)}</text>'
-            f'<image x="{_MARGIN}" y="{top}" width="{wide:.2f}" height="{high:.2f}"'
+            f'{heading}<image x="{_MARGIN}" y="{top}" width="{wide:.2f}" height="{high:.2f}"'
             f' preserveAspectRatio="none" style="image-rendering:pixelated"'
             f' href="data:image/png;base64,{image}"/>{swatches}{drawn}</svg>\n'
         )

@@ -157,6 +157,14 @@ def test_decimals_labels_and_languages(format: str, tmp_path: Path) -> None:
 
 
 @FORMATS
+def test_a_system_that_nobody_knows_is_refused(format: str, tmp_path: Path) -> None:
+    squares = ("CRS999999RES100mN0E0", "CRS999999RES100mN0E100")
+    with pytest.raises(SpecError, match="people: EPSG 999999 is no coordinate reference system"):
+        written(table(axis("square", squares, geography=True)), tmp_path, format)
+    assert not list(tmp_path.iterdir())
+
+
+@FORMATS
 def test_areas_have_the_outlines_of_their_map(format: str, tmp_path: Path) -> None:
     made = table(axis("town", ("A", "B", "_T"), level="town", geography=True))
     asked: list[tuple[str, str]] = []

@@ -79,6 +79,17 @@ def test_a_parent_whose_children_cannot_be_merged_stays_whole() -> None:
     assert (groups.level.tolist(), groups.first.tolist()) == ([1], [0])
 
 
+def test_children_that_all_become_one_group_are_their_parent() -> None:
+    # 3 with 30 is 33, 4 with 33 is 37, 5 with 37 is 42: nothing is left beside it. The group is the
+    # square of the coarser size, and has its code. With an empty child it is not.
+    groups = nest([[3, 4], [5, 30]], 2).groups(11)
+    assert listed(groups) == [[0, 1, 2, 3]]
+    assert (groups.level.tolist(), groups.members.tolist()) == ([1], [1])
+    groups = nest([[3, 4], [0, 30]], 2).groups(11)
+    assert listed(groups) == [[0, 1, 3], [2]]
+    assert (groups.level.tolist(), groups.members.tolist()) == ([0, 0], [3, 1])
+
+
 def test_the_smallest_is_merged_first_and_with_the_smallest_that_is_enough() -> None:
     # 2 first: with 9 it is 11, enough and smaller than 22. Then 8: with 11 it is 19, with 20 28.
     groups = nest([[8, 9], [2, 20]], 2).groups(11)

@@ -14,6 +14,7 @@ from sdcensus.formats.write import write_table
 from sdcensus.kernels.cells.smoothing import smoothed
 from sdcensus.model.published.table import Mark
 from sdcensus.model.text import LANGUAGES
+from sdcensus.report.smoothed_map import SmoothedMap
 from sdcensus.session.figures.smoothed_map import smoothed_map
 from sdcensus.testing.grid_island import grid_island
 from tests.session.answer.services import METHOD
@@ -75,7 +76,21 @@ def test_a_picture_says_what_it_is_and_holds_no_number(tmp_path: Path) -> None:
 def test_other_axes_are_taken_at_their_totals(tmp_path: Path) -> None:
     (tmp_path / "sex").mkdir()
     alone, by_sex = written(tmp_path, "square"), written(tmp_path / "sex", "square", "sex")
-    assert np.array_equal(smoothed_map(alone, 3_000).values, smoothed_map(by_sex, 3_000).values)
+    whole, other = smoothed_map(alone, 3_000), smoothed_map(by_sex, 3_000)
+    assert np.array_equal(whole.values, other.values)
+    # It shows everybody: the picture is not said to be by sex.
+    assert "square" in whole.title.casefold()
+    assert whole.title == other.title
+
+
+@given(st.text("abc ", min_size=1, max_size=400))
+def test_words_are_within_the_picture(title: str) -> None:
+    picture = SmoothedMap(title, np.ones((2, 2)), 1_000, 0)
+    lines = re.findall(r'<text[^>]* y="(\d+)" font-size="17">([^<]*)</text>', picture.svg())
+    assert "".join(text for _, text in lines).replace(" ", "") == title.replace(" ", "")
+    assert all(len(text) <= 76 for _, text in lines)
+    (image,) = re.findall(r'<image x="\d+" y="(\d+)"', picture.svg())
+    assert all(int(y) < int(image) for y, _ in lines)
 
 
 def test_what_cannot_be_smoothed_is_refused(tmp_path: Path) -> None:

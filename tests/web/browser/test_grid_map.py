@@ -12,7 +12,11 @@ from playwright.sync_api import Page, Route, expect
 from sdcensus.model.policy.policy import Limits, OnlineRules, Policy
 from sdcensus.model.schema.variable import Entity
 from sdcensus.session.answer import TableService
+from sdcensus.session.census.census import open_store
+from sdcensus.session.derive import derive
 from sdcensus.testing.grid_island import SIDE, SOUTH, WEST, grid_island
+from tests.gridland import gridland
+from tests.microdata.test_multilevel_grid import GRID, village
 from tests.session.answer.services import METHOD
 from tests.web.browser.building import Builder, words
 from tests.web.browser.test_accessibility import check
@@ -204,17 +208,59 @@ def test_shares_and_those_in_no_square(grid: Place, map_page: Callable[..., Page
     assert "%" not in page.locator(".r-classes").inner_text()
 
 
-def test_squares_of_several_sizes_are_said_to_be_no_map(
-    grid: Place, map_page: Callable[..., Page]
-) -> None:
-    def mixed(route: Route) -> None:
-        text = route.fetch().text()
-        route.fulfill(body=text.replace(code(5, 5), code(5, 5).replace("RES1000m", "RES500m")))
+@pytest.fixture(scope="module")
+def grouped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    """A loaded census whose grid has groups of squares."""
+    points, sizes = village()
+    land = gridland(tmp_path_factory.mktemp("land"), points, GRID, sizes=sizes)
+    land.load()
+    out = land.folder / "grouped.store"
+    derive(
+        land.store,
+        out,
+        "multilevel-grid",
+        {"variable": "ed_grid", "at_least": 11},
+        secret=land.secret,
+    )
+    census = open_store(out)
+    policy = Policy(name="grid", schema=census.schema, limits=Limits(), online=OnlineRules())
+    service = TableService(census, policy, {Entity.HOUSEHOLD: METHOD})
+    with opened(tmp_path_factory.mktemp("grouped"), service) as place:
+        yield place
 
-    page = map_page("square")
-    page.route("**/api/v1/tables*", mixed)
-    page.reload()
-    expect(page.locator(".r-empty")).to_have_text(words("en", "result.map.mixed"))
+
+def test_groups_of_squares_are_drawn_with_all_their_squares(
+    grouped: Place, builder: Callable[..., Builder]
+) -> None:
+    asked = builder(None, url=grouped.server.url).ask("ed_grid@groups", of="households", tab="map")
+    page = asked.page
+    squares = page.locator(".r-squares[data-drawn='14']")
+    expect(squares).to_be_visible()
+    # The valley has 8 x 4 squares of 100 m. Two groups are of squares of 200 m: two in the west,
+    # three in the east, so that all of their places have one colour.
+    colours = page.evaluate(COLOURS, [8, 4])
+    west = {tuple(colours[8 * row + column]) for row in range(4) for column in range(2)}
+    assert len(west) == 1
+    east = [(0, 4), (1, 5), (0, 6), (1, 7), (2, 4), (3, 5)]
+    assert len({tuple(colours[8 * row + column]) for row, column in east}) == 1
+    expect(page.locator(".r-message").last).to_contain_text("Not allocated")
+    # Arrows go from group to group, whatever their squares are.
+    now = page.locator(".r-square-now")
+    squares.focus()
+    page.keyboard.press("ArrowRight")
+    expect(now).to_contain_text("CRS3035RES200mN0E0x2")
+    expect(page.locator(".r-squares-mark")).to_have_count(2)
+    page.keyboard.press("ArrowRight")
+    expect(now).to_contain_text("CRS3035RES100mN0E200")
+    page.keyboard.press("ArrowLeft")
+    expect(now).to_contain_text("CRS3035RES200mN0E0x2")
+
+
+def test_the_grid_of_a_loaded_census_has_a_map(
+    grouped: Place, builder: Callable[..., Builder]
+) -> None:
+    asked = builder(None, url=grouped.server.url).ask("ed_grid@200m", of="households", tab="map")
+    expect(asked.page.locator(".r-squares[data-drawn='8']")).to_be_visible()
 
 
 @pytest.mark.parametrize("language", ["en", "es", "fr", "nl", "pt"])

@@ -105,6 +105,15 @@ def placed(
     return PlacedTable(renamed, shaped, epsg, _bounds(polygons))
 
 
+def unknown_system(table: str, epsg: int | None) -> SpecError:
+    """What is said where nobody knows the system of the coordinates, after a table's name."""
+    return SpecError(
+        f"{table}: EPSG {epsg} is no coordinate reference system that is known, so that programs"
+        " for maps could not place the areas. Correct epsg of the grid in the schema, or the"
+        " system that the map of the geography names, and load the census again."
+    )
+
+
 # -------------------------------------------------------------------------------------- shapes
 
 

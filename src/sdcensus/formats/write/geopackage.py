@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from sdcensus.errors import OutputError
-from sdcensus.formats.shared.places import MULTI_POLYGON, placed
+from sdcensus.formats.shared.places import MULTI_POLYGON, placed, unknown_system
 from sdcensus.formats.write import new_file
 from sdcensus.formats.write.identifiers import chosen_languages
 from sdcensus.model.published.delivery import DeliveredTable
@@ -42,7 +42,7 @@ def write(
     table: DeliveredTable, folder: Path, *, languages: tuple[str, ...], labels: bool
 ) -> tuple[Path, ...]:
     """Write ``NAME.gpkg``: codes, labels, a column for each other category, signs, shapes."""
-    from pyogrio.errors import DataSourceError
+    from pyogrio.errors import CRSError, DataSourceError
     from pyogrio.raw import write as write_layer
 
     rows = placed(table, "gpkg", languages=languages, labels=labels)
@@ -69,6 +69,8 @@ def write(
                     "DESCRIPTION": _described(table, language),
                 },
             )
+        except CRSError:
+            raise unknown_system(table.name, rows.epsg) from None
         except DataSourceError as error:
             raise OutputError(f"{target} cannot be written: {error}") from None
         with new_file(target) as file:

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sdcensus.formats.read.raw import METADATA
-from sdcensus.formats.shared.places import MULTI_POLYGON, PlacedTable, placed
+from sdcensus.formats.shared.places import MULTI_POLYGON, PlacedTable, placed, unknown_system
 from sdcensus.formats.write import new_file
 from sdcensus.formats.write.about import about_document, delivered_about
 from sdcensus.model.published.delivery import DeliveredTable
@@ -36,14 +36,14 @@ def write(
     fields.append(pa.field(SHAPES, pa.binary()))
     # The specification would bring all code lists along, a hundred thousand squares of a grid.
     about = about_document(delivered_about(replace(table, spec=None)))
-    known = {METADATA: about, b"geo": _described(rows)}
+    known = {METADATA: about, b"geo": _described(table.name, rows)}
     target = folder / f"{table.name}.geo.parquet"
     with new_file(target) as file:
         pq.write_table(pa.Table.from_arrays(arrays, schema=pa.schema(fields, known)), file)
     return (target,)
 
 
-def _described(rows: PlacedTable) -> bytes:
+def _described(table: str, rows: PlacedTable) -> bytes:
     """The metadata of the column of shapes."""
     column: dict[str, Any] = {
         "encoding": "WKB",
@@ -51,16 +51,20 @@ def _described(rows: PlacedTable) -> bytes:
         "orientation": "counterclockwise",
         "bbox": list(rows.bounds),
         # Nothing means longitude and latitude, so that what is not known has to be said.
-        "crs": None if rows.epsg is None else _system(rows.epsg),
+        "crs": None if rows.epsg is None else _system(table, rows.epsg),
     }
     document = {"version": VERSION, "primary_column": SHAPES, "columns": {SHAPES: column}}
     return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def _system(epsg: int) -> dict[str, Any]:
+def _system(table: str, epsg: int) -> dict[str, Any]:
     from pyproj import CRS
+    from pyproj.exceptions import CRSError
 
-    system: dict[str, Any] = CRS.from_epsg(epsg).to_json_dict()
+    try:
+        system: dict[str, Any] = CRS.from_epsg(epsg).to_json_dict()
+    except CRSError:
+        raise unknown_system(table, epsg) from None
     return system
 
 

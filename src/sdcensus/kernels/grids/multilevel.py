@@ -3,7 +3,8 @@
 A square with at least so many units is split into its children. If every child that is not empty
 has enough, the children are kept, and split in turn. Else the smallest child below the threshold
 is merged with the one that keeps the merged group smallest and lets it reach the threshold, until
-none is below; where that is impossible, the parent stays whole. Merged groups are not split again.
+none is below; where that is impossible, or where all children become one group, the parent stays
+whole. Merged groups are not split again.
 Squares of the coarsest size below the threshold are joined to their nearest neighbour first; what
 is joined is then one square of that size. Ties go to the lower code. An empty child is a group of
 its own.
@@ -113,6 +114,9 @@ def _split_level(
         size = np.zeros(counts.size, dtype=np.int64)
         for i in range(counts.size):
             size[roots[i]] += 1
+        if size[0] == counts.size > 1:
+            whole[parent] = 1  # all of them together are the parent
+            continue
         number = np.full(counts.size, -1, dtype=np.int64)
         for i in range(counts.size):
             root, child = roots[i], children[low + i]

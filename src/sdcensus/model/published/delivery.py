@@ -21,9 +21,9 @@ from sdcensus.model.published.census_facts import CensusFacts
 from sdcensus.model.published.figures import DEFAULT_LIMITS, FigureLimits, Support
 from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.published.table import IN_PLACE, Mark, Table, marks_in
-from sdcensus.model.schema.variable import Role
 from sdcensus.model.spec.axis import TOTAL, Axis
 from sdcensus.model.spec.headings import table_heading, units_text, variable_heading
+from sdcensus.model.spec.levels_told_apart import is_area
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import LANGUAGES, Text
 
@@ -236,7 +236,7 @@ def delivered_axis(axis: Axis, *, column: str = "", label: Text | None = None) -
         levels=tuple(code.level for code in codes),
         parents=parents_of(axis),
         total=len(codes) - 1 if axis.total else None,
-        geography=axis.variable.role is Role.GEOGRAPHY,
+        geography=is_area(axis.variable),
     )
 
 

@@ -15,7 +15,7 @@ from sdcensus.model.published.figures import FigureLimits
 from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.published.table import IN_PLACE, Mark, SparseTable, Table
 from sdcensus.model.quantities import decimal_text, number_text
-from sdcensus.model.schema.variable import Level, Role, Variable
+from sdcensus.model.schema.variable import Level, Variable
 from sdcensus.model.spec.axis import Axis
 from sdcensus.model.spec.headings import (
     inside_sentence,
@@ -23,6 +23,7 @@ from sdcensus.model.spec.headings import (
     units_text,
     variable_heading,
 )
+from sdcensus.model.spec.levels_told_apart import is_area
 from sdcensus.model.spec.listed_tables import ListedTables
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import LANGUAGES, Text, catalogue
@@ -184,7 +185,7 @@ def delivered_axis(axis: ShownAxis) -> DeliveredAxis:
         levels=tuple(code.level for code in axis.codes),
         parents=axis.parents,
         total=axis.total,
-        geography=variable.role is Role.GEOGRAPHY,
+        geography=is_area(variable),
     )
 
 

@@ -1,7 +1,8 @@
 """Maps of the areas of a census: one outline for each code of a level. Public.
 
 The store keeps the map that was loaded with the census. Levels that it does not draw are joined
-from its smallest areas.
+from its smallest areas. Squares of a grid lie where their codes say; groups of squares are joined
+from them.
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from sdcensus.model.published.area_outlines import DEGREES, AreaOutlines, OutlinesOf, Polygons
 from sdcensus.model.schema.area_outlines import for_screen, to_geojson
 from sdcensus.model.schema.area_shapes import Shapes, join_areas, read_shapes
+from sdcensus.model.spec.square_groups import group_shapes, has_groups, squares_of_groups
 from sdcensus.model.text import parse_json
 
 if TYPE_CHECKING:
-    from sdcensus.model.schema.variable import Variable
+    from sdcensus.model.schema.grids import GridSpec
+    from sdcensus.model.schema.variable import Level, Variable
     from sdcensus.session.census.census import Census
 
 #: Maps that are kept at once.
@@ -31,12 +34,15 @@ Value = TypeVar("Value")
 _LOCK = threading.Lock()
 _SHAPES: dict[tuple[str, str, str], dict[str, Shapes]] = {}
 _MAPS: dict[tuple[str, str, str, str], dict[str, Any]] = {}
+#: By what a level is in memory; it is kept, so that no other one can take its place there.
+_GROUPS: dict[int, tuple[Level, dict[str, Any]]] = {}
 
 
 def area_map(census: Census, variable: str, level: str) -> dict[str, Any] | None:
     """The areas of a level as GeoJSON; ``None`` where the census has no map of them.
 
-    The map is kept: it is the same object every time and is not to be changed.
+    Of a grid these are groups of several squares, each with its squares; of a square its code says
+    where it lies. The map is kept: it is the same object every time and is not to be changed.
 
     Args:
         census: The census.
@@ -48,6 +54,9 @@ def area_map(census: Census, variable: str, level: str) -> dict[str, Any] | None
     """
     geography = census.schema.variable(variable)
     wanted = geography.level(level)
+    grid = _grid_of(census, variable)
+    if grid is not None:
+        return _groups_of(grid, geography, wanted)
     of_file = _file_of(census, variable)
     if of_file is None:
         return None
@@ -71,6 +80,8 @@ def mapped_levels(census: Census, variable: str) -> frozenset[str]:
         variable: The geography.
     """
     geography = census.schema.variable(variable)
+    if _grid_of(census, variable) is not None:
+        return frozenset(level.name for level in geography.levels() if has_groups(level))
     of_file = _file_of(census, variable)
     if of_file is None:
         return frozenset()
@@ -89,6 +100,11 @@ def outlines_in(census: Census) -> OutlinesOf:
     """
 
     def outlines_of(variable: str, level: str) -> AreaOutlines | None:
+        grid = _grid_of(census, variable)
+        if grid is not None:
+            wanted = census.schema.variable(variable).level(level)
+            groups = _groups_of(grid, census.schema.variable(variable), wanted)
+            return None if groups is None else AreaOutlines(_by_code(groups), grid.epsg)
         of_file = _file_of(census, variable)
         if of_file is None:
             return None
@@ -102,13 +118,42 @@ def outlines_in(census: Census) -> OutlinesOf:
         store = census.kept_store
         content = (None if store is None else store.map(variable)) or b""
         epsg = DEGREES if drawn.degrees else named_system(content)
-        polygons = {
-            feature["properties"]["code"]: _polygons(feature["geometry"])
-            for feature in to_geojson(drawn)["features"]
-        }
-        return AreaOutlines(polygons, epsg)
+        return AreaOutlines(_by_code(to_geojson(drawn)), epsg)
 
     return outlines_of
+
+
+def _grid_of(census: Census, variable: str) -> GridSpec | None:
+    return next((grid for grid in census.schema.grids if grid.variable == variable), None)
+
+
+def _groups_of(grid: GridSpec, variable: Variable, level: Level) -> dict[str, Any] | None:
+    """The groups of several squares of a level of a grid; ``None`` where it has none."""
+    if not has_groups(level):
+        return None
+    with _LOCK:
+        known = _GROUPS.get(id(level))
+        if known is not None:
+            return known[1]
+        squares = squares_of_groups(grid, variable, level)
+        features = [
+            feature
+            for shapes in group_shapes(squares)
+            for feature in to_geojson(shapes)["features"]
+        ]
+        for feature in features:
+            own = feature["properties"]
+            own["squares"] = [square.code for square in squares[own["code"]]]
+        geojson = {"type": "FeatureCollection", "degrees": False, "features": features}
+        _keep(_GROUPS, id(level), (level, geojson))
+        return geojson
+
+
+def _by_code(geojson: dict[str, Any]) -> dict[str, Polygons]:
+    return {
+        feature["properties"]["code"]: _polygons(feature["geometry"])
+        for feature in geojson["features"]
+    }
 
 
 def _polygons(geometry: dict[str, Any]) -> Polygons:

@@ -82,7 +82,8 @@ def smoothed_map(path: str | Path, width: int, language: str | None = None) -> S
     known[row, column] = True if table.flags is None else table.flags[index][places] == 0
     picture = smoothed(values, known, width / side)
     return SmoothedMap(
-        title=table_heading(replace(table.spec, name=""), language),
+        # Totals of other axes are drawn: the picture is not by these.
+        title=table_heading(replace(table.spec, name="", axes=(axis,)), language),
         values=np.where(drawn, picture, np.nan),
         width=width,
         withheld=int((drawn & ~known).sum()),

@@ -24,9 +24,9 @@ from sdcensus.model.published.delivery import (
 from sdcensus.model.published.grouped_table import GroupedAxis, GroupedTable
 from sdcensus.model.published.protected import Protected
 from sdcensus.model.published.provenance import Provenance
-from sdcensus.model.schema.variable import Role
 from sdcensus.model.spec.axis import TOTAL, Axis
 from sdcensus.model.spec.headings import units_text
+from sdcensus.model.spec.levels_told_apart import is_area
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import LANGUAGES, Text
 from sdcensus.session.answer.axes import OWN
@@ -142,7 +142,7 @@ def _delivered_axis(axis: Axis, groups: GroupedAxis) -> DeliveredAxis:
         levels=tuple(TOTAL if code == TOTAL else OWN for code in groups.codes),
         parents=(NO_PARENT,) * count,
         total=groups.codes.index(TOTAL) if TOTAL in groups.codes else None,
-        geography=axis.variable.role is Role.GEOGRAPHY,
+        geography=is_area(axis.variable),
     )
 
 

@@ -6,7 +6,8 @@ import { plural, t } from "../shared/texts.js";
 import { focusAgain } from "./chart.js";
 import { areaList } from "./map-list.js";
 import { controls, describe, figureText, legend, messages } from "./map-parts.js";
-import { highest, inSlices, nextFrame, squaresIn } from "./squares.js";
+import { groupsOf } from "./map-shapes.js";
+import { hasGroups, highest, inSlices, nextFrame, squaresIn } from "./squares.js";
 import { theme } from "./vega.js";
 
 /**
@@ -17,6 +18,7 @@ import { theme } from "./vega.js";
 /** Squares in the list beside the map; the table holds all of them. */
 const LISTED = 100;
 const TALLEST = 620; // pixels
+const MOST_MARKED = 400; // squares of a group that are framed
 const AT_ONCE = 1000; // squares that are drawn between two looks at the clock
 
 /**
@@ -31,13 +33,11 @@ export async function gridView(box, shown, base, { chosen, change, style, focuse
   const wanted = () => here.parentNode === box;
   // The box is put into the page first: its width decides how large squares are.
   await nextFrame();
-  const squares = await inSlices(squaresIn(base, chosen.classes ?? 5), wanted);
+  // A group whose squares cannot be fetched is not drawn; the table has its figures.
+  const groups = hasGroups(base) ? await groupsOf(shown.model, base).catch(() => new Map()) : new Map();
+  if (!wanted()) return;
+  const squares = await inSlices(squaresIn(base, chosen.classes ?? 5, groups), wanted);
   if (squares === undefined) return;
-  if (squares === null) {
-    const words = el("p", { class: "r-empty" }, t("result.map.mixed"));
-    fill(here, controls(shown, { ...base, classes: [], small: 0, gone: 0, several: 0 }, chosen, change), words);
-    return;
-  }
   const { data } = squares;
   const colours = theme();
   const palette = colours.classes(data.classes.length);
@@ -68,7 +68,7 @@ function besideWords({ data, beside }, text) {
   return `${plural("result.map.beside", beside.length)} ${figures.join(" · ")}`;
 }
 
-/** @param {Squares} squares @param {number} at */
+/** @param {Squares} squares @param {number} at which area */
 function areaOf(squares, at) {
   const place = squares.place[at];
   const { dimension, figure } = squares.data;
@@ -76,13 +76,13 @@ function areaOf(squares, at) {
 }
 
 /**
- * The canvas, a mark over the square that is pointed at, and what is said about it.
+ * The canvas, a mark over the square or the group that is pointed at, and what is said about it.
  * @param {Squares} squares
  * @param {{colours: any, palette: string[], text: (shown: any) => string, shown: any}} how
  */
 function drawingOf(squares, { colours, palette, text, shown }) {
   const canvas = el("canvas", { class: "r-squares-canvas" });
-  const frame = el("div", { class: "r-squares-mark", hidden: true });
+  const frame = el("div", { class: "r-squares-marks", hidden: true });
   const tip = el("div", { class: "r-tip", hidden: true });
   const now = el("p", { class: "r-square-now", role: "status" }, t("result.map.keys"));
   const plane = el("div", { class: "r-squares-plane", "aria-hidden": true }, canvas, frame, tip);
@@ -100,26 +100,38 @@ function drawingOf(squares, { colours, palette, text, shown }) {
   let scale = 1;
   let chosen = -1;
   let turn = 0;
-  const edges = (/** @type {number} */ at) => ({
-    left: Math.round(squares.column[at] * scale),
-    right: Math.round((squares.column[at] + 1) * scale),
-    top: Math.round((squares.rows - 1 - squares.row[at]) * scale),
-    bottom: Math.round((squares.rows - squares.row[at]) * scale),
+  const edges = (/** @type {number} */ piece) => ({
+    left: Math.round(squares.column[piece] * scale),
+    right: Math.round((squares.column[piece] + squares.span[piece]) * scale),
+    top: Math.round((squares.rows - squares.span[piece] - squares.row[piece]) * scale),
+    bottom: Math.round((squares.rows - squares.row[piece]) * scale),
   });
-  const wordsOf = (/** @type {number} */ at) => {
-    const area = areaOf(squares, at);
+  const wordsOf = (/** @type {number} */ piece) => {
+    const area = areaOf(squares, squares.area[piece]);
     return `${area.name} · ${text(area.shown)}`;
   };
-  const mark = (/** @type {number} */ at) => {
-    frame.hidden = at < 0;
-    if (at < 0) return;
+  const framed = (/** @type {number} */ piece) => {
     const ratio = window.devicePixelRatio || 1;
-    const { left, right, top, bottom } = edges(at);
-    Object.assign(frame.style, {
+    const { left, right, top, bottom } = edges(piece);
+    const line = el("div", { class: "r-squares-mark" });
+    Object.assign(line.style, {
       left: `${left / ratio - 3}px`, top: `${top / ratio - 3}px`,
       width: `${(right - left) / ratio + 6}px`, height: `${(bottom - top) / ratio + 6}px`,
     });
+    return line;
   };
+  let marked = NaN;
+  /** @param {number} area its squares, of a group all; -1 for none */
+  const markArea = (area) => {
+    frame.hidden = area < 0;
+    if (area === marked) return;
+    marked = area;
+    const lines = [];
+    const end = area < 0 ? 0 : Math.min(squares.first[area + 1], squares.first[area] + MOST_MARKED);
+    for (let piece = area < 0 ? 0 : squares.first[area]; piece < end; piece += 1) lines.push(framed(piece));
+    fill(frame, ...lines);
+  };
+  const mark = (/** @type {number} */ piece) => markArea(piece < 0 ? -1 : squares.area[piece]);
   const read = (/** @type {number} */ at) => {
     chosen = at;
     mark(at);
@@ -133,6 +145,7 @@ function drawingOf(squares, { colours, palette, text, shown }) {
     await inSlices(painted(canvas, squares, edges, { colours, palette }), wanted);
     if (!wanted()) return;
     node.dataset.drawn = String(squares.place.length);
+    marked = NaN; // the squares are of another size now
     mark(chosen);
   };
   node.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
@@ -163,7 +176,7 @@ function drawingOf(squares, { colours, palette, text, shown }) {
       draw();
     }).observe(node);
   };
-  return { node, now, start, point: mark };
+  return { node, now, start, point: markArea };
 }
 
 /**
@@ -195,10 +208,11 @@ function sized(node, canvas, { columns, rows }) {
 function* painted(canvas, squares, edges, { colours, palette }) {
   const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
   const withheld = hatchOf(context, colours);
-  for (let at = 0; at < squares.place.length; at += 1) {
-    if (at % AT_ONCE === 0) yield;
-    const { left, right, top, bottom } = edges(at);
-    context.fillStyle = squares.class[at] < 0 ? withheld : palette[squares.class[at]];
+  for (let piece = 0; piece < squares.area.length; piece += 1) {
+    if (piece % AT_ONCE === 0) yield;
+    const { left, right, top, bottom } = edges(piece);
+    const kind = squares.class[squares.area[piece]];
+    context.fillStyle = kind < 0 ? withheld : palette[kind];
     context.fillRect(left, top, Math.max(1, right - left), Math.max(1, bottom - top));
   }
 }
@@ -217,40 +231,43 @@ function hatchOf(context, colours) {
 }
 
 /**
- * The square under a pointer, or -1.
+ * The piece under a pointer, or -1.
  * @param {Squares} squares
  * @param {HTMLCanvasElement} canvas
  * @param {MouseEvent} event
  * @param {number} scale
  */
-function squareAt({ at, columns, rows }, canvas, event, scale) {
+function squareAt({ rows, pieceAt }, canvas, event, scale) {
   const frame = canvas.getBoundingClientRect();
   const ratio = canvas.width / frame.width;
   const column = Math.floor(((event.clientX - frame.left) * ratio) / scale);
   const row = rows - 1 - Math.floor(((event.clientY - frame.top) * ratio) / scale);
-  if (column < 0 || column >= columns || row < 0 || row >= rows) return -1;
-  return at.get(row * columns + column) ?? -1;
+  return pieceAt(column, row);
 }
 
 /**
- * Where an arrow key leads: to the next square in its direction, over gaps; null for other keys.
+ * Where an arrow key leads: to the next area in its direction, over gaps; null for other keys.
  * @param {Squares} squares
- * @param {number} from
+ * @param {number} from a piece
  * @param {string} key
  */
-function moved({ at, column, row, columns, rows, place }, from, key) {
+function moved({ pieceAt, area, column, row, span, columns, rows }, from, key) {
   /** @type {Record<string, [number, number]>} */
   const ways = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
-  if (place.length === 0) return null;
+  if (area.length === 0) return null;
   if (key === "Home") return 0;
-  if (key === "End") return place.length - 1;
+  if (key === "End") return area.length - 1;
   const way = ways[key];
   if (!way) return null;
   if (from < 0) return 0;
-  let [x, y] = [column[from] + way[0], row[from] + way[1]];
-  for (; x >= 0 && x < columns && y >= 0 && y < rows; x += way[0], y += way[1]) {
-    const next = at.get(y * columns + x);
-    if (next !== undefined) return next;
+  const wide = span[from];
+  let x = column[from] + (way[0] > 0 ? wide : way[0]);
+  let y = row[from] + (way[1] > 0 ? wide : way[1]);
+  while (x >= 0 && x < columns && y >= 0 && y < rows) {
+    const next = pieceAt(x, y);
+    if (next >= 0 && area[next] !== area[from]) return next;
+    const far = next >= 0 ? span[next] : 1;
+    [x, y] = [x + way[0] * far, y + way[1] * far];
   }
   return from;
 }

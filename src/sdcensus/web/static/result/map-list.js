@@ -5,6 +5,12 @@ import { el } from "../shared/dom.js";
 import { t } from "../shared/texts.js";
 import { NOT_BROKEN_DOWN } from "./dataset.js";
 
+/** The code of a square may be broken before its coordinates, and not inside them. @param {string} name */
+function breakable(name) {
+  const [, before, after] = /^(.*RES\d+m)(N-?\d+E.*)$/.exec(name) ?? [];
+  return before ? [before, el("wbr", {}), after] : name;
+}
+
 /**
  * @param {import("./map-data.js").Area[]} areas
  * @param {string[]} palette
@@ -32,7 +38,7 @@ export function areaList(areas, palette, text, point, label = t("result.map.list
         onpointerenter: () => point(one.place),
       },
       swatch,
-      el("span", {}, one.name),
+      el("span", {}, breakable(one.name)),
       el("b", {}, named ? text(one) : t("result.cell.withheld")),
     );
   });

@@ -1,7 +1,6 @@
 // @ts-check
 // The map of a table: areas coloured by class, a legend, and the same as a list for the keyboard.
 
-import { ApiError, getJson } from "../shared/api.js";
 import { el, fill, svg } from "../shared/dom.js";
 import { t } from "../shared/texts.js";
 import { focusAgain, whenThemeChanges } from "./chart.js";
@@ -9,6 +8,7 @@ import { gridView } from "./grid-map.js";
 import { areaList } from "./map-list.js";
 import { mapBase, mapOf } from "./map-data.js";
 import { controls, describe, figureText, legend, messages } from "./map-parts.js";
+import { shapesOf } from "./map-shapes.js";
 import { isGrid } from "./squares.js";
 import { draw, theme } from "./vega.js";
 
@@ -17,9 +17,6 @@ import { draw, theme } from "./vega.js";
  * @typedef {import("./layout.js").View} View
  * @typedef {import("./map-data.js").MapData} MapData
  */
-
-/** Shapes that were fetched, by address. @type {Map<string, Promise<any>>} */
-const shapes = new Map();
 
 /**
  * @param {{model: Model, view: View, language: string}} shown
@@ -164,84 +161,4 @@ function hatch(colours) {
       svg("rect", { width: 2, height: 7, fill: colours.soft, "fill-opacity": 0.55 }),
     ),
   );
-}
-
-/**
- * The shapes of the areas, on a plane.
- * @param {Model} model
- * @param {MapData} data
- */
-async function shapesOf(model, data) {
-  const { dimension } = data;
-  const question = model.more.question ?? {};
-  const base = `/api/v1/datasets/${encodeURIComponent(question.of ?? "persons")}`;
-  const levels = await levelsIn(base, dimension.id);
-  const name = data.level || levelIn(question.by ?? [], dimension.id) || levels[0]?.name;
-  const level = levels.find((/** @type {any} */ one) => one.name === name);
-  if (level?.map === false) throw new ApiError({ code: "not-found", status: 404 });
-  const asked = new URLSearchParams({ variable: dimension.id, ...(name ? { level: name } : {}) });
-  const link = `${base}/map?${asked}`;
-  let made = shapes.get(link);
-  if (!made) {
-    made = getJson(link).then(onPlane);
-    shapes.set(link, made);
-    made.catch(() => shapes.delete(link));
-  }
-  return made;
-}
-
-/** The levels of a geography, finest first. @param {string} base @param {string} variable */
-async function levelsIn(base, variable) {
-  const { variables } = await getJson(`${base}/variables`);
-  return variables.find((/** @type {any} */ one) => one.name === variable)?.levels ?? [];
-}
-
-/**
- * The level of a variable in the axes of a question.
- * @param {string[]} by
- * @param {string} variable
- */
-function levelIn(by, variable) {
-  for (const axis of by) {
-    const [, name, level] = /^\s*(\w+)\s*(?:@\s*(\w+))?/u.exec(axis) ?? [];
-    if (name === variable) return level ?? "";
-  }
-  return "";
-}
-
-/**
- * Degrees are squeezed by their latitude, so that areas keep their shape without a projection of
- * the sphere, which would depend on the direction in which rings are drawn.
- * @param {any} collection
- */
-function onPlane(collection) {
-  const box = { west: Infinity, south: Infinity, east: -Infinity, north: -Infinity };
-  const each = (/** @type {any} */ part, /** @type {(x: number, y: number) => number[]} */ run) => {
-    if (typeof part?.[0] === "number") return run(part[0], part[1]);
-    return Array.isArray(part) ? part.map((one) => each(one, run)) : part;
-  };
-  /** @type {any[]} */
-  const all = collection.features ?? [];
-  const features = all.filter((one) => one.geometry?.coordinates);
-  for (const one of features) {
-    each(one.geometry.coordinates, (x, y) => {
-      box.west = Math.min(box.west, x);
-      box.east = Math.max(box.east, x);
-      box.south = Math.min(box.south, y);
-      box.north = Math.max(box.north, y);
-      return [x, y];
-    });
-  }
-  const furthest = Math.max(Math.abs(box.west), Math.abs(box.east));
-  const degrees = furthest <= 180 && Math.abs(box.north) <= 90;
-  const squeeze = degrees ? Math.cos((((box.north + box.south) / 2) * Math.PI) / 180) : 1;
-  const flat = features.map((one) => ({
-    ...one,
-    geometry: {
-      ...one.geometry,
-      coordinates: each(one.geometry.coordinates, (x, y) => [x * squeeze, y]),
-    },
-  }));
-  const wide = (box.east - box.west) * squeeze;
-  return { features: flat, aspect: wide > 0 ? (box.north - box.south) / wide : 1 };
 }

@@ -10,23 +10,28 @@ import { NOT_BROKEN_DOWN } from "./dataset.js";
  */
 
 /**
+ * The areas of a grid and the pieces that are drawn: an area is a square, or a group of several.
+ * Pieces of one area follow each other. Rows and columns are counted in the smallest squares.
  * @typedef {object} Squares
  * @property {Drawn} data for the legend and the messages
- * @property {number} side of a square in metres
- * @property {number} epsg
  * @property {number} columns from the westernmost square to the easternmost
  * @property {number} rows from the southernmost to the northernmost
- * @property {Int32Array} place of each square among the categories
- * @property {Int32Array} column
- * @property {Int32Array} row counted from the south
- * @property {Int8Array} class -1 where there is no number
- * @property {Float64Array} value NaN where there is no number
- * @property {LookUp} at the square at a row and a column (row × columns + column)
+ * @property {Int32Array} place of each area among the categories
+ * @property {Int8Array} class of each area; -1 where there is no number
+ * @property {Float64Array} value of each area; NaN where there is no number
+ * @property {Int32Array} first piece of each area, and behind the last one
+ * @property {Int32Array} area of each piece
+ * @property {Int32Array} column of each piece
+ * @property {Int32Array} row of each piece, counted from the south
+ * @property {Int32Array} span of each piece: how many of the smallest squares its side is
+ * @property {(column: number, row: number) => number} pieceAt the piece at a place, or -1
  * @property {number[]} beside places of codes that are no squares: of those who live in none
  */
 
 /** CRS3035RES1000mN3210000E4321000, with or without a country before it. */
 const CODE = /^(?:[A-Z]{2}_)?CRS(\d+)RES(\d+)mN(-?\d+)E(-?\d+)$/;
+/** A group of several squares: its lowest one, and how many. */
+const GROUP = /^(.*RES\d+mN-?\d+E-?\d+)x[1-9]\d*$/;
 
 /** Squares that lie so far apart that there is room for more between them are kept otherwise. */
 const LARGEST_ARRAY = 4_000_000;
@@ -68,13 +73,24 @@ function reader() {
   };
 }
 
+/** Whether a code is that of a group of several squares. @param {string} code */
+function isGroup(code) {
+  return code.includes("x") && GROUP.test(code);
+}
+
 /**
  * Whether a map is one of squares; a look at a few codes tells.
  * @param {Base} base
  */
 export function isGrid({ dimension, places }) {
   // One code stands for all who live in no square, and can stand anywhere.
-  return places.slice(0, 3).some((place) => squareOf(dimension.codes[place]) !== null);
+  const codes = places.slice(0, 3).map((place) => dimension.codes[place]);
+  return codes.some((code) => squareOf(code) !== null || isGroup(code));
+}
+
+/** Whether there are groups of several squares, whose codes name one. @param {Base} base */
+export function hasGroups({ dimension, places }) {
+  return places.some((place) => isGroup(dimension.codes[place]));
 }
 
 /**
@@ -82,66 +98,107 @@ export function isGrid({ dimension, places }) {
  * Classes follow published figures only.
  * @param {Base} base
  * @param {number} count of classes
- * @returns {Generator<void, Squares | null>} nothing where squares are of several sizes
+ * @param {Map<string, string[]>} groups the squares of groups of several
+ * @returns {Generator<void, Squares>}
  */
-export function* squaresIn(base, count) {
+export function* squaresIn(base, count, groups) {
   const { dimension, places, step, method } = base;
   const most = places.length;
-  const place = new Int32Array(most);
-  const west = new Float64Array(most);
-  const south = new Float64Array(most);
-  const value = new Float64Array(most);
-  const box = { west: Infinity, south: Infinity, east: -Infinity, north: -Infinity };
-  const found = { epsg: 0, side: 0 };
-  let [size, small, gone] = [0, 0, 0];
+  const pieces = most + [...groups.values()].reduce((sum, one) => sum + one.length, 0);
+  const [place, first, value] = [new Int32Array(most), new Int32Array(most + 1), new Float64Array(most)];
+  const [west, south, side] = [0, 1, 2].map(() => new Float64Array(pieces));
+  const area = new Int32Array(pieces);
+  let [size, drawn, small, gone] = [0, 0, 0, 0];
   const read = reader();
   const beside = [];
   for (let at = 0; at < most; at += 1) {
     if (at % AT_ONCE === 0) yield;
-    const square = read(dimension.codes[places[at]]);
-    if (square === null) {
+    const code = dimension.codes[places[at]];
+    const own = groups.get(code);
+    first[size] = drawn;
+    for (let one = 0; one < (own ? own.length : 1); one += 1) {
+      const square = read(own ? own[one] : code);
+      if (square === null) continue;
+      [west[drawn], south[drawn], side[drawn], area[drawn]] = [square.west, square.south, square.side, size];
+      drawn += 1;
+    }
+    if (drawn === first[size]) {
       beside.push(places[at]);
       continue;
     }
-    if (size === 0) Object.assign(found, { epsg: square.epsg, side: square.side });
-    if (square.side !== found.side || square.epsg !== found.epsg) return null;
     const number = base.number(places[at]);
     if (number === null) {
       if (base.figure(places[at]).sign === NOT_BROKEN_DOWN) small += 1;
       else gone += 1;
     }
     place[size] = places[at];
-    west[size] = square.west;
-    south[size] = square.south;
     value[size] = number ?? NaN;
-    if (square.west < box.west) box.west = square.west;
-    if (square.west > box.east) box.east = square.west;
-    if (square.south < box.south) box.south = square.south;
-    if (square.south > box.north) box.north = square.south;
     size += 1;
   }
+  first[size] = drawn;
   yield;
   const classes = classesOf(value.subarray(0, size).filter((one) => one === one), method, count, step);
-  const columns = Math.round((box.east - box.west) / found.side) + 1;
-  const rows = Math.round((box.north - box.south) / found.side) + 1;
-  const at = lookUp(columns * rows);
-  const [column, row, kind] = [new Int32Array(size), new Int32Array(size), new Int8Array(size)];
   const ends = classes.map((one) => Math.round(one.to / step));
-  for (let one = 0; one < size; one += 1) {
-    if (one % AT_ONCE === 0) yield;
-    column[one] = Math.round((west[one] - box.west) / found.side);
-    row[one] = Math.round((south[one] - box.south) / found.side);
-    kind[one] = value[one] === value[one] ? classAt(Math.round(value[one] / step), ends) : -1;
-    at.set(row[one] * columns + column[one], one);
-  }
+  const kind = Int8Array.from(value.subarray(0, size), (one) =>
+    one === one ? classAt(Math.round(one / step), ends) : -1);
+  yield;
+  const plane = yield* laidOut(west, south, side, drawn);
   return {
     data: { ...base, classes, small, gone, several: 0 },
-    ...found, columns, rows, column, row, at,
+    ...plane,
     class: kind,
     place: place.subarray(0, size),
     value: value.subarray(0, size),
+    first: first.subarray(0, size + 1),
+    area: area.subarray(0, drawn),
     beside,
   };
+}
+
+/**
+ * Pieces on a plane of the smallest squares among them, each found again by where it lies.
+ * @param {Float64Array} west
+ * @param {Float64Array} south
+ * @param {Float64Array} side
+ * @param {number} drawn how many pieces there are
+ */
+function* laidOut(west, south, side, drawn) {
+  const box = { west: Infinity, south: Infinity, east: -Infinity, north: -Infinity, side: Infinity };
+  const sides = new Set();
+  for (let at = 0; at < drawn; at += 1) {
+    box.west = Math.min(box.west, west[at]);
+    box.south = Math.min(box.south, south[at]);
+    box.east = Math.max(box.east, west[at] + side[at]);
+    box.north = Math.max(box.north, south[at] + side[at]);
+    if (!sides.has(side[at])) sides.add(side[at]);
+  }
+  box.side = Math.min(...sides);
+  // Every square starts at a multiple of its side: counted from there, not from the first one.
+  const [left, low] = [Math.round(box.west / box.side), Math.round(box.south / box.side)];
+  const columns = drawn ? Math.round(box.east / box.side) - left : 0;
+  const rows = drawn ? Math.round(box.north / box.side) - low : 0;
+  const spans = [...sides].sort((a, b) => a - b).map((one) => Math.round(one / box.side));
+  const [column, row, span] = [0, 1, 2].map(() => new Int32Array(drawn));
+  const held = lookUp(columns * rows);
+  for (let at = 0; at < drawn; at += 1) {
+    if (at % AT_ONCE === 0) yield;
+    column[at] = Math.round(west[at] / box.side) - left;
+    row[at] = Math.round(south[at] / box.side) - low;
+    span[at] = Math.round(side[at] / box.side);
+    held.set(row[at] * columns + column[at], at);
+  }
+  const corner = (/** @type {number} */ from, /** @type {number} */ start, /** @type {number} */ wide) =>
+    Math.floor((from + start) / wide) * wide - start;
+  const pieceAt = (/** @type {number} */ x, /** @type {number} */ y) => {
+    if (x < 0 || x >= columns || y < 0 || y >= rows) return -1;
+    for (const wide of spans) {
+      const [west, south] = [corner(x, left, wide), corner(y, low, wide)];
+      const found = west < 0 || south < 0 ? undefined : held.get(south * columns + west);
+      if (found !== undefined && span[found] === wide) return found;
+    }
+    return -1;
+  };
+  return { columns, rows, column, row, span, pieceAt };
 }
 
 /** The class of a number of steps. @param {number} steps @param {number[]} ends of classes */
