@@ -140,8 +140,8 @@ def found_in(data: bytes, hidden: frozenset[int]) -> list[int]:
     for sign in (",", ".", " ", "_", "\xa0", "\xc2\xa0", "\u202f".encode().decode("latin-1")):
         text = text.replace(sign, "")
     # Every run of digits is looked up by its beginnings: there are too many to look for each.
-    runs = {run for run in re.findall(r"\d{9,}", text)}
-    digits = {size for size in map(len, map(str, hidden))}
+    runs = set(re.findall(r"\d{9,}", text))
+    digits = {len(str(each)) for each in hidden}
     spelled = {
         int(run[at : at + size])
         for run in runs
@@ -260,8 +260,8 @@ def test_publications_and_commands_tell_no_true_sum(canary: Canary, tmp_path: Pa
         str(folder / "plan.toml"),
         (str(tmp_path / "sums.csv"), str(tmp_path / "sums.xlsx")),
     )
-    by = ("--by", ",".join(BY), "--measure", "sum(income)", *secret)
-    by = (*by, "--method", "cell-key-sums")
+    sums = ("--measure", "sum(income)", "--method", "cell-key-sums")
+    by = ("--by", ",".join(BY), *sums, *secret)
     said.add("check", told_by("plan", "check", plan, *secret).encode())
     said.add("publish", told_by("publish", plan, *secret).encode())
     said.folder("published", folder / "published")
