@@ -23,6 +23,7 @@ from typing import Any, TypeVar, cast
 
 import numba
 import platformdirs
+from numba.core.caching import UserProvidedCacheLocator
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -53,6 +54,17 @@ _FOLDER = Path(__file__).parent
 _DECORATING = threading.Lock()
 
 
+class BySources(UserProvidedCacheLocator):
+    """Keeps compiled kernels by what their sources say, wherever these lie.
+
+    Another checkout or environment of the same version then has them compiled already.
+    """
+
+    def __init__(self, py_func: Callable[..., Any], py_file: str) -> None:
+        super().__init__(py_func, py_file)
+        self._cache_path = str(numba.config.CACHE_DIR)
+
+
 def compiled(function: F) -> F:
     """Compile a kernel when it is first called; it releases the lock of the interpreter.
 
@@ -71,14 +83,17 @@ def compiled(function: F) -> F:
     # The setting belongs to the whole process: other users of numba must not notice us.
     settings: Any = numba.config
     with _DECORATING:
-        before = settings.CACHE_DIR
+        before = settings.CACHE_DIR, settings.CACHE_LOCATOR_CLASSES
         settings.CACHE_DIR = str(folder)
+        # Of files elsewhere it is not known what else they import: their place tells them apart.
+        if own.is_relative_to(_FOLDER):
+            settings.CACHE_LOCATOR_CLASSES = f"{__name__}.{BySources.__name__}"
         try:
             return _compile(function, cache=True)
         except (OSError, RuntimeError):
             return _compile(function, cache=False)
         finally:
-            settings.CACHE_DIR = before
+            settings.CACHE_DIR, settings.CACHE_LOCATOR_CLASSES = before
 
 
 def cache_folder() -> Path | None:
