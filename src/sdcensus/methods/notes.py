@@ -73,23 +73,34 @@ def notes_for(
         listed: The tables for which small counts of these records were rounded.
         legend: Whether its signs are explained: not where it is shown with others.
     """
-    changed, same = _about_values(claims, table.spec)
-    notes = [
-        *weighted_notes(table.spec),
-        *notes_of_records(lineage, listed, [table.spec]),
-        Text.named(changed),
-    ]
+    *notes, same = notes_behind(table.spec, claims, lineage=lineage, listed=listed)
     if claims.grows_empty_cells:
         notes.append(Text.named("notes.zeros_grow"))
     elif table.dense is None or _shows_zeros(table.dense):
         notes.append(Text.named(_about_zeros(claims, table.spec)))
     notes += _about_sums(table, claims)
-    notes.append(Text.named(same))
+    notes.append(same)
     dense = table.dense
     signs = marks_in(None if dense is None else dense.marks) if legend else ()
     if signs:
         notes.append(Text.of({language: _legend(signs, language) for language in LANGUAGES}))
     return tuple(notes)
+
+
+def notes_behind(
+    spec: TableSpec, claims: Claims, *, lineage: str = "", listed: ListedTables | None = None
+) -> tuple[Text, ...]:
+    """What holds of figures that are computed from published values as of these themselves.
+
+    Args:
+        spec: A table of the values.
+        claims: What its method promises.
+        lineage: How its records were derived, as published files name it.
+        listed: The tables for which small counts of these records were rounded.
+    """
+    changed, same = _about_values(claims, spec)
+    records = notes_of_records(lineage, listed, [spec])
+    return (*weighted_notes(spec), *records, Text.named(changed), Text.named(same))
 
 
 def _about_zeros(claims: Claims, spec: TableSpec) -> str:

@@ -190,9 +190,10 @@ def test_what_to_try_next_works(run: Run, demonstrated: Demonstration) -> None:
             words += ["--check"]
         answer = run(*words[start:])
         assert answer.code == 0, command
-        # Notes on what the answer is, what was passed over, what is nearly the same, and what the
-        # tables that the EU requires show twice; nothing else.
-        said = ("note: ", "warning: ", "caution: persons by ", "This is ")
+        # Notes on what the answer is, what was passed over, what is nearly the same, what the
+        # tables that the EU requires show twice, and what noise of sums depends on; nothing else.
+        cautions = ("caution: persons by ", "caution: The noise of a sum", "caution: Small contri")
+        said = ("note: ", "warning: ", "for the office: median-rent", "This is ", *cautions)
         assert all(line.startswith(said) for line in answer.err.splitlines()), answer.err
         assert answer.out
     # Both plans name the same office folder: the same people have the same number in both.

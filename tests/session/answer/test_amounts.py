@@ -287,6 +287,27 @@ def test_a_mean_counts_the_amount_among_its_variables(census: Census) -> None:
         assert made.answer(asked(measure, "ed@parish")).table is not None
 
 
+def test_a_median_is_shown_by_what_its_amount_is_shown_by(census: Census) -> None:
+    rule = AmountRule(
+        variable="income",
+        measures=ALL,
+        by=(AtLevel("ed"), AtLevel("age", "broad")),
+        dimensions=1,
+        finest_area=AtLevel("ed", "parish"),
+    )
+    made = service(census, rule)
+    for figure in ("median", "mean", "sum"):
+        for by, code in (
+            (("ed",), "level-too-fine"),
+            (("sex",), "variable-not-offered"),
+            (("ed@parish", "age@broad"), "too-many-variables"),
+        ):
+            refused = made.answer(asked(f"{figure}(income)", *by))
+            assert refused.table is None, (figure, by)
+            assert code in [reason.code for reason in refused.verdict.reasons]
+        assert made.answer(asked(f"{figure}(income)", "ed@parish")).table is not None
+
+
 @pytest.mark.parametrize("measure", ["mean(income)", "median(income)"])
 def test_an_amount_is_no_group_of_its_own_mean(census: Census, measure: str) -> None:
     with pytest.raises(QuestionError, match="both a group") as mistake:
@@ -335,9 +356,28 @@ def test_conditions_and_own_groups_have_means(census: Census) -> None:
     assert means is not None
     assert means.values.shape == sums.values.shape
     assert 0 < means.values[0] / 100 < 4_000
-    some = made.answer(asked("mean(income)", "sex", where="income@bracket == '1000-2499'")).table
-    assert some is not None
-    assert all(800 < value / 100 < 2_700 for value in some.values[some.numbered])
+
+
+@pytest.mark.parametrize("measure", ["sum(income)", "mean(income)"])
+def test_an_amount_is_not_shown_under_a_condition_on_itself(census: Census, measure: str) -> None:
+    """The sum of incomes from 1000 to 2499, divided by 1750, is a count without its noise."""
+    made = service(census, INCOME)
+    question = asked(measure, "sex", where="income@bracket == '1000-2499'")
+    for answer in (made.answer(question), made.check(question)):
+        assert [reason.words for reason in answer.verdict.reasons] == ["amount-by-its-classes"]
+    assert made.answer(question).table is None
+    median = made.answer(asked("median(income)", "sex", where="income@bracket == '1000-2499'"))
+    assert median.table is not None  # which is made of counts alone
+
+
+def test_a_sum_is_not_shown_by_classes_of_its_amount(census: Census) -> None:
+    made = service(census, INCOME)
+    groups = {"income": [{"label": "Some", "codes": ["1000-2499"]}]}
+    for parts in ({"by": ["ed", "income@bracket"]}, {"by": ["income"], "groups": groups}):
+        question = Question.from_json({"of": "persons", "measure": "sum(income)", **parts})
+        assert made.answer(question).table is None
+    counts = made.answer(Question.from_json({"of": "persons", "by": ["ed", "income@bracket"]}))
+    assert counts.table is not None
 
 
 def test_own_groups_are_sums_of_published_sums(census: Census) -> None:

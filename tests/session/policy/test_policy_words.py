@@ -26,7 +26,7 @@ from sdcensus.model.policy.policy import (
     WhenSparse,
 )
 from sdcensus.model.published.table import AnyTable, SparseTable, Table
-from sdcensus.model.schema.variable import Entity, EntitySpec, Variable
+from sdcensus.model.schema.variable import Code, Entity, EntitySpec, Variable
 from sdcensus.model.spec.measures import FigureOf
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.text import LANGUAGES, Text
@@ -147,6 +147,11 @@ def verdicts() -> dict[str, Verdict]:
     by = (AtLevel("sex"), AtLevel("age", "class"))
     paid = policy(amounts=(AmountRule(variable="pay", measures=(AmountFigure.SUM,), by=by),))
     mean, sums = FigureOf(AmountFigure.MEAN, "pay"), FigureOf(AmountFigure.SUM, "pay")
+    few = (Code("0-999", Text.of("0 to 999")), Code("1000+", Text.of("1000 and over")))
+    pay = replace(SCHEMA.variable("pay"), codes=few)
+    classed = replace(SCHEMA, variables=(*SCHEMA.variables[:-1], pay))
+    paid_in_classes = Policy(name="test", schema=classed, amounts=(AmountRule(variable="pay"),))
+    own_classes = TableSpec.build(classed, ("pay",))
     refused = {
         "others": refused_measure(paid, mean, Entity.PERSON),
         "counts": refused_measure(policy(), mean, Entity.PERSON),
@@ -159,6 +164,11 @@ def verdicts() -> dict[str, Verdict]:
         },
         "variable-not-offered-with-amount": told_of_amount(
             paid, sums, ask(amount_policy(paid, paid.amounts[0]), spec("married"))
+        ),
+        "amount-by-its-classes": told_of_amount(
+            paid_in_classes,
+            sums,
+            ask(amount_policy(paid_in_classes, paid_in_classes.amounts[0]), own_classes),
         ),
         "variable-not-offered-for-units": ask(
             Policy(name="test", schema=housed, variables=(households_only,)),

@@ -26,6 +26,11 @@ SEEN = """rows => rows.map(row => [...row.querySelectorAll("td")].map(cell => {
 _SPACES = str.maketrans("", "", ",. \N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}")
 
 
+#: Milliseconds after which what a page never does is called so; no test passes by being quick. A
+#: browser beside other work may draw no frame for many seconds.
+PATIENCE_OF_BROWSER = 60_000
+expect.set_options(timeout=PATIENCE_OF_BROWSER)
+
 T = TypeVar("T")
 
 #: Makes the table of axes (and of a kind of units) as the batch protects it.
@@ -47,7 +52,7 @@ class Watched:
         #: Statuses that a test provokes: what the browser says of them is no fault.
         self.expected: set[int] = set()
         self.offline = False
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(PATIENCE_OF_BROWSER)
         page.on("console", self._console)
         page.on("pageerror", lambda error: self.faults.append(f"error: {error}"))
         page.on("request", self._request)
@@ -96,7 +101,7 @@ class Builder:
 
     def settled(self) -> Self:
         """Wait until the answer is there, whatever it is."""
-        expect(self.page.locator("#result[aria-busy=false]")).to_be_attached(timeout=20_000)
+        expect(self.page.locator("#result[aria-busy=false]")).to_be_attached()
         self.language = self.page.evaluate("document.documentElement.lang")
         return self
 

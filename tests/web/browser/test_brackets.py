@@ -88,7 +88,7 @@ def test_counts_have_the_same_brackets_everywhere(
     assert sum(line.get("flag") == "( )" for line in lines) == low
     # The chart's figures and the list of the map are those of the table.
     page.control("tab-chart").click()
-    expect(page.page.locator(".r-drawing svg .role-mark path").first).to_be_attached(timeout=30_000)
+    expect(page.page.locator(".r-drawing svg .role-mark path").first).to_be_attached()
     page.control("chart-category").select_option("ethnicity")
     if page.control("chart-measure").count():
         page.control("chart-measure").select_option("count")

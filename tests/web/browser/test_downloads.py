@@ -52,7 +52,7 @@ def test_a_file_says_whose_numbers_it_holds_and_of_when(
     page.control("download").click()
     for link in page.page.locator(".r-formats a").all():
         name = str(link.get_attribute("data-format"))
-        with page.page.expect_download(timeout=30_000) as caught:
+        with page.page.expect_download() as caught:
             link.click()
         saved = caught.value.suggested_filename
         assert saved.startswith("persons-ed_parish-sex."), name

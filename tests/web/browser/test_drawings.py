@@ -44,7 +44,7 @@ QUESTIONS: dict[str, dict[str, Any]] = {
 
 def drawn(page: Builder) -> list[dict[str, Any]]:
     """What stands in the drawing, once it is there."""
-    expect(page.page.locator(".r-drawing svg .role-mark path").first).to_be_attached(timeout=30_000)
+    expect(page.page.locator(".r-drawing svg .role-mark path").first).to_be_attached()
     marks: list[dict[str, Any]] = page.page.evaluate(DRAWN)
     return marks
 

@@ -252,7 +252,7 @@ def check_views(page: Builder, document: dict[str, Any]) -> None:
     # A chart and a map of the same numbers.
     window = page.page
     page.control("tab-chart").click()
-    expect(window.locator(".r-drawing svg path").first).to_be_attached(timeout=30_000)
+    expect(window.locator(".r-drawing svg path").first).to_be_attached()
     window.locator(".r-figures summary").click()
     drawn = window.locator(".r-figures td").all_inner_texts()
     published = set(values_in(document))

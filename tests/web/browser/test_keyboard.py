@@ -147,7 +147,7 @@ def check_result(page: Builder, keys: Keys) -> None:
     window = page.page
     keys.to("#result [role=tab][aria-selected=true]")
     keys.press("ArrowRight")
-    expect(window.locator(".r-drawing svg").first).to_be_attached(timeout=30_000)
+    expect(window.locator(".r-drawing svg").first).to_be_attached()
     expect(window.locator("#result-tab-chart")).to_be_focused()
     keys.press("ArrowRight")
     expect(window.locator(".r-areas")).to_be_visible()

@@ -243,7 +243,7 @@ def test_no_true_count_is_anywhere_on_the_page(
     assert set(published[published > 130].tolist()) <= numbers  # so it would see them
     for tab in ("chart", "map"):
         page.control(f"tab-{tab}").click()
-        expect(page.page.locator(".r-drawing svg path").first).to_be_attached(timeout=30_000)
+        expect(page.page.locator(".r-drawing svg path").first).to_be_attached()
         numbers |= numbers_of(page)
     assert sorted(secret & numbers) == []
 

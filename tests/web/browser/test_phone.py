@@ -60,7 +60,7 @@ def test_tables_fit(address: str, builder: Callable[..., Builder]) -> None:
     page.open(address)
     assert page.page.locator(".r-refusal").count() == (address == REFUSED)
     if "tab=" in address:
-        expect(page.page.locator(".r-drawing svg path").first).to_be_attached(timeout=30_000)
+        expect(page.page.locator(".r-drawing svg path").first).to_be_attached()
     check(page.page)
 
 

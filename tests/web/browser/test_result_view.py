@@ -14,12 +14,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from playwright.sync_api import expect
 
 import sdcensus.web
 from sdcensus.model.published.figures import DEFAULT_LIMITS, Counted, quotient
 from sdcensus.model.published.table import Mark
 from sdcensus.model.text import LANGUAGES
 from sdcensus.web.languages import texts
+from tests.web.browser.building import PATIENCE_OF_BROWSER
 
 WEB = Path(sdcensus.web.__file__).parent
 SCRIPTS = sorted((WEB / "static" / "result").glob("*.js"))
@@ -240,6 +242,7 @@ def browser() -> Iterator[Any]:
 def page(browser: Any) -> Iterator[Any]:
     context = browser.new_context(viewport={"width": 1200, "height": 900})
     made = context.new_page()
+    made.set_default_timeout(PATIENCE_OF_BROWSER)
     problems: list[str] = []
     made.on("pageerror", lambda error: problems.append(str(error)))
     made.on("console", lambda said: problems.extend([said.text] * (said.type == "error")))
@@ -328,12 +331,15 @@ def test_large_tables_hold_the_part_in_sight_and_the_right_numbers(page: Any, ad
     page.wait_for_selector("tbody td[aria-colindex]")
     assert page.locator("table").get_attribute("aria-rowcount") == "1001"
     for move in ("page.keyboard", "scroll"):
+        before = page.locator("tbody").inner_text()
         if move == "scroll":
             page.evaluate("document.querySelector('.r-scroll').scrollTo(3000, 9000)")
         else:
             page.locator(".r-scroll").focus()
             page.keyboard.press("End")
-        page.wait_for_timeout(400)
+        page.wait_for_function(
+            "before => document.querySelector('tbody').innerText !== before", arg=before
+        )
         cells = page.evaluate(
             """() => [...document.querySelectorAll("td[aria-colindex]")].map((cell) => [
             Number(cell.parentElement.getAttribute("aria-rowindex")) - 2,
@@ -343,8 +349,7 @@ def test_large_tables_hold_the_part_in_sight_and_the_right_numbers(page: Any, ad
         assert 100 < len(cells) < 3000
         assert all(value == row * 100 + column for row, column, value in cells)
     page.select_option("#result-jump", "500")
-    page.wait_for_timeout(300)
-    assert page.locator(".r-where").inner_text().startswith("Rows 501–")
+    expect(page.locator(".r-where")).to_have_text(re.compile("^Rows 501–"))
 
 
 @pytest.mark.slow

@@ -37,7 +37,7 @@ def test_the_map_is_that_of_the_geography_that_has_one(
     page = builder(None, url=land.server.url).ask("home@region", "work@region")
     window = page.page
     page.control("tab-map").click()
-    expect(window.locator(".r-drawing svg path").nth(3)).to_be_attached(timeout=30_000)
+    expect(window.locator(".r-drawing svg path").nth(3)).to_be_attached()
     expect(page.control("map-area")).to_have_value("work")
     # Four regions, and one for those who work nowhere.
     assert window.locator(".r-areas [role=option]").count() == len({row[0] for row in COMMUNES}) + 1

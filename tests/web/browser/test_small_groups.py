@@ -51,7 +51,7 @@ def test_charts_and_maps_draw_nothing_for_them(
     page = builder(None).ask(*BY)
     panel = page.page.locator("#result-panel")
     page.control("tab-chart").click()
-    expect(panel.locator(".r-drawing svg path").first).to_be_attached(timeout=30_000)
+    expect(panel.locator(".r-drawing svg path").first).to_be_attached()
     page.control("chart-category").select_option(label="Parish")
     page.control("chart-series").select_option("")
     page.control("chart-fixed-ethnicity").select_option(str(group))

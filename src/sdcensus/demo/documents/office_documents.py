@@ -54,6 +54,10 @@ def builder_policy(
         for name, rules in topic["variables"].items():
             lines = [f"{rule} = {json.dumps(setting)}\n" for rule, setting in rules.items()]
             parts += ["".join([f"[variable.{name}]\n", *lines])] if lines else []
+    parts.append(f"# ---- amounts {'-' * 63}\n")
+    for name, rules in data_table("builder_offer")["amount"].items():
+        lines = [f"{rule} = {json.dumps(setting)}\n" for rule, setting in rules.items()]
+        parts.append("".join([f"[amount.{name}]\n", *lines]))
     parts.append("# Not offered.\n")
     parts += [f"[variable.{name}]\noffered = false\n" for name in variables if name not in offered]
     return "\n".join(parts)

@@ -214,11 +214,20 @@ def _universes(schema: Schema, offered: Sequence[OfferedVariable]) -> Iterator[D
 
 
 def _offered(policy: Policy, variable: Variable, levels: tuple[Level, ...]) -> OfferedVariable:
+    levels = _told_once(variable, levels)
     area = any(area.name == variable.name for area in policy.areas)
     most = ROWS if area else COLUMNS
     fitting = [level for level in levels if len(level.codes) <= most]
     default = fitting[0] if fitting else levels[-1]
     return OfferedVariable(variable, levels, default, area, policy.rule_of(variable.name).as_filter)
+
+
+def _told_once(variable: Variable, levels: tuple[Level, ...]) -> tuple[Level, ...]:
+    """Levels without the leaves of an amount, where one that has a name holds the same classes."""
+    leaf = variable.leaf_level
+    others = tuple(level for level in levels if level.name != leaf)
+    same = any(len(level.codes) == len(variable.level(leaf).codes) for level in others)
+    return others if variable.continuous and same else levels
 
 
 def _can_pass(

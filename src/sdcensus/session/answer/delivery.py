@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sdcensus.methods.notes import notes_for
+from sdcensus.methods.notes import notes_behind, notes_for
 from sdcensus.model.published.census_facts import CensusFacts
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.delivery import DeliveredAxis, DeliveredTable
@@ -52,7 +52,7 @@ def delivered(
     limits: FigureLimits,
     listed: ListedTables | None = None,
     contributors: int = 0,
-    example: bool = True,
+    computed: bool = False,
 ) -> DeliveredTable:
     """The table of an answer, with everything that its reader must know.
 
@@ -67,12 +67,12 @@ def delivered(
         limits: When figures that rest on its numbers are unreliable.
         listed: The tables for which small counts of the records were rounded.
         contributors: How many contributors are published behind every sum that is shown.
-        example: Whether its notes show values of it: not where other figures are shown instead.
+        computed: Whether other figures are shown instead, which are computed of its values.
     """
     spec = compiled.spec
     # A condition may need finer levels than those that were asked for: they are not the title.
     asked = spec.with_axes(axis.asked for axis in compiled.axes)
-    notes = _notes(compiled, cells, verdict, claims, provenance, listed, example)
+    notes = _notes(compiled, cells, verdict, claims, provenance, listed, computed)
     if contributors and cells.marks is not None and (cells.marks == Mark.BELOW_THRESHOLD).any():
         notes.append(Text.named("answers.contributors").filled(least=str(contributors)))
     return DeliveredTable(
@@ -111,10 +111,13 @@ def _notes(
     claims: Claims,
     provenance: Provenance,
     listed: ListedTables | None,
-    example: bool,
+    computed: bool,
 ) -> list[Text]:
     lineage = provenance.lineage
-    if compiled.declared and example:
+    if computed:
+        # Figures that are computed of these: no 0 and no total of theirs is like those of counts.
+        notes = [*notes_behind(compiled.spec, claims, lineage=lineage, listed=listed)]
+    elif compiled.declared:
         table = Table(compiled.spec, _numbers(cells), _flags(cells))
         marks = cells.marks
         whole = marks is None or not np.isin(marks, _EXPLAINED).any()

@@ -137,7 +137,11 @@ class TableService(Confidential):
             judging_method(method)
         self._sums = dict(sums or {})
         _check_sums(policy, self._methods, self._sums)
-        self._of_amounts = {rule.variable: amount_policy(policy, rule) for rule in policy.amounts}
+        self._of_amounts = {
+            (rule.variable, counts): amount_policy(policy, rule, counts=counts)
+            for rule in policy.amounts
+            for counts in (False, True)
+        }
         self._numbers = PublishedNumbers(
             census, policy, self._methods, self._sums, self._rule, kept_bytes
         )
@@ -237,7 +241,7 @@ class TableService(Confidential):
 
     def _checked(self, part: Question, asked: Question, role: str | UserRole) -> Checked:
         """What code lists say about a question that is asked, or one of which it is computed."""
-        policy = self._policy(part)
+        policy = self._policy(part, asked)
         compiled = compile_offered(part, policy, self._methods)
         limits = policy.role(role)
         verdict = self._refused(asked, compiled.spec.of, role)
@@ -262,7 +266,7 @@ class TableService(Confidential):
             QuestionError: The question names something that does not exist.
         """
         part = self._parts(question)[0]
-        return compile_offered(part, self._policy(part), self._methods).watched
+        return compile_offered(part, self._policy(part, question), self._methods).watched
 
     def answer(
         self,
@@ -304,7 +308,7 @@ class TableService(Confidential):
         self, part: Question, asked: Question, role: str | UserRole, progress: Progress
     ) -> Answer:
         """The answer to a question that is asked, or to one of which it is computed."""
-        policy = self._policy(part)
+        policy = self._policy(part, asked)
         compiled = compile_offered(part, policy, self._methods)
         refused = self._refused(asked, compiled.spec.of, role)
         ruling = self._ruling(compiled, policy, role) if refused is None else Ruling(refused)
@@ -340,7 +344,7 @@ class TableService(Confidential):
                 census=CensusFacts.of(self.census.schema.census),
                 limits=reliable,
                 contributors=contributors_needed(policy, compiled.spec, self._rule.smallest),
-                example=part.measure == asked.measure,
+                computed=part.measure != asked.measure,
             ),
             parts=cells.parts,
             example=worked_example(compiled.axes, cells) if compiled.figure is None else None,
@@ -355,10 +359,12 @@ class TableService(Confidential):
 
         return parts_of(question, self.policy)
 
-    def _policy(self, part: Question) -> Policy:
-        """What may be asked of an amount, or of counts."""
-        figure = part.figure
-        return self.policy if figure is None else self._of_amounts.get(figure.amount, self.policy)
+    def _policy(self, part: Question, asked: Question) -> Policy:
+        """What may be asked of an amount, of counts that a figure of it needs, or of counts."""
+        figure = asked.figure
+        if figure is None:
+            return self.policy
+        return self._of_amounts.get((figure.amount, part.figure is None), self.policy)
 
     def _refused(self, asked: Question, of: Entity, role: str | UserRole) -> Verdict | None:
         return refused_figure(self.policy, asked, of, self._methods, role)

@@ -24,24 +24,36 @@ from sdcensus.session.policy.code_rules import name_of
 from sdcensus.session.policy.verdict import ReasonCode, Told, Verdict, VerdictReason
 
 
-def amount_policy(policy: Policy, rule: AmountRule) -> Policy:
-    """The policy for tables of one amount: never looser than that for counts."""
+def amount_policy(policy: Policy, rule: AmountRule, *, counts: bool = False) -> Policy:
+    """The policy for tables of one amount: never looser than that for counts.
+
+    A sum is never shown by classes of its own amount: that of the rents from 200 to 299, divided by
+    250, is the number of those who pay them, with much less noise than their count has.
+
+    Args:
+        policy: The policy.
+        rule: What it says of the amount.
+        counts: Whether it is for the counts of which means and medians are computed: these have
+            the classes of the amount as one more variable.
+    """
     by = None if rule.by is None else {at.variable: at for at in rule.by}
     rules = []
     for variable in policy.schema.variables:
         if not variable.is_axis:
             continue
         own = policy.rule_of(variable.name)
-        if by is not None and variable.name not in by:
+        if variable.name == rule.variable:
+            own = own if counts else VariableRule(variable=variable.name, offered=False)
+        elif by is not None and variable.name not in by:
             own = VariableRule(variable=variable.name, offered=False)
         elif by is not None:
             own = _limited(own, variable, by[variable.name].level)
         rules.append(_in_areas(own, policy, rule, variable))
     # What is computed of sums is judged by what it is computed of.
     amounts = (replace(rule, measures=(AmountFigure.SUM,)),)
-    dimensions = rule.dimensions
-    if dimensions is None:
+    if rule.dimensions is None:
         return replace(policy, variables=tuple(rules), amounts=amounts)
+    dimensions = rule.dimensions + counts
     limits = policy.limits
     fewer = min(limits.dimensions or dimensions, dimensions)
     return replace(
@@ -111,23 +123,37 @@ def refused_measure(policy: Policy, figure: FigureOf, of: Entity) -> VerdictReas
 def told_of_amount(policy: Policy, figure: FigureOf | None, verdict: Verdict) -> Verdict:
     """A verdict that says so where a variable is offered, but not together with an amount."""
     rule = None if figure is None else policy.amount_rule(figure.amount)
-    if figure is None or rule is None or rule.by is None:
+    if figure is None or rule is None:
         return verdict
-    offered = tuple(str(at) for at in rule.by)
-    reasons = []
-    for reason in verdict.reasons:
-        name = str(dict(reason.values).get("variable", ""))
-        known = reason.words == "variable-not-offered" and policy.rule_of(name).offered
-        reasons.append(
-            replace(
-                reason,
-                sentence=f"{name_of(policy.schema.variable(name))} is not offered together with"
-                f" {figure_heading(figure, policy.schema)}, which can be shown by"
-                f" {joined(offered)}.",
-                words="variable-not-offered-with-amount",
-                values=(*reason.values, ("measure", str(figure)), ("at", offered)),
-            )
-            if known
-            else reason
+    return replace(
+        verdict, reasons=tuple(_told(policy, figure, rule, each) for each in verdict.reasons)
+    )
+
+
+def _told(
+    policy: Policy, figure: FigureOf, rule: AmountRule, reason: VerdictReason
+) -> VerdictReason:
+    name = str(dict(reason.values).get("variable", ""))
+    if reason.words != "variable-not-offered" or not policy.rule_of(name).offered:
+        return reason
+    values: tuple[tuple[str, Told], ...] = (*reason.values, ("measure", str(figure)))
+    variable = name_of(policy.schema.variable(name))
+    asked = figure_heading(figure, policy.schema)
+    if name == rule.variable:
+        return replace(
+            reason,
+            sentence=f"{variable} is not offered together with {asked}, neither as a variable nor"
+            " in a condition: sums of its own classes would tell how many are in each.",
+            words="amount-by-its-classes",
+            values=values,
         )
-    return replace(verdict, reasons=tuple(reasons))
+    if rule.by is None:
+        return reason
+    offered = tuple(str(at) for at in rule.by)
+    return replace(
+        reason,
+        sentence=f"{variable} is not offered together with {asked}, which can be shown by"
+        f" {joined(offered)}.",
+        words="variable-not-offered-with-amount",
+        values=(*values, ("at", offered)),
+    )

@@ -33,8 +33,9 @@
  * @typedef {object} Model
  * @property {string} title
  * @property {string} unit
- * @property {number} decimals
+ * @property {number} decimals those that its numbers have; none where all are whole
  * @property {boolean} shares whether percentages of its numbers mean anything
+ * @property {boolean} sums whether its numbers are sums of an amount
  * @property {boolean} adds whether its numbers can be put on top of each other
  * @property {string[]} notes
  * @property {string} source
@@ -93,12 +94,14 @@ export function readDataset(dataset, official = () => null) {
   const sign = (/** @type {number} */ offset) =>
     typeof status === "string" ? status : (status?.[offset] ?? "");
   const asked = String(more.question?.measure ?? "");
+  const sums = asked.startsWith("sum(");
   return {
     title: dataset.label ?? "",
     unit: unit.label,
-    decimals: unit.decimals,
+    decimals: unit.decimals > 0 && allWhole(values) ? 0 : unit.decimals,
     shares: asked === "",
-    adds: asked === "" || asked.startsWith("sum("),
+    sums,
+    adds: asked === "" || sums,
     notes: [dataset.note ?? []].flat(),
     source: dataset.source ?? "",
     updated: dataset.updated ?? "",
@@ -324,6 +327,11 @@ function orderOf(parent, total) {
   (below.get(-1) ?? []).forEach(visit);
   parent.forEach((_, place) => visit(place));
   return order;
+}
+
+/** Whether no number has anything behind the point. @param {any} values */
+function allWhole(values) {
+  return Object.values(values).every((one) => one === null || Number.isInteger(one));
 }
 
 /** @param {any} measure */

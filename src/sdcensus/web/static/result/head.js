@@ -11,7 +11,9 @@ import { plural, t } from "../shared/texts.js";
 
 /** @param {Model} model */
 export function titleOf(model) {
-  const about = [model.unit, model.updated].filter(Boolean);
+  // The title of sums begins with what they are sums of.
+  const unit = model.sums ? "" : model.unit;
+  const about = [unit, model.updated].filter(Boolean);
   return el(
     "header",
     { class: "r-title" },

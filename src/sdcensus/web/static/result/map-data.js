@@ -42,6 +42,7 @@ import { placesAt } from "./chart-data.js";
  * @property {string} level
  * @property {number[]} places of the areas
  * @property {Record<string, number>} fixed
+ * @property {boolean} sums whether numbers are sums of an amount
  * @property {boolean} adds whether large areas have large numbers
  * @property {boolean} shares whether shares are possible
  * @property {"count" | "share"} measure
@@ -96,8 +97,8 @@ export function mapBase(model, view, choice) {
   // Percentages are shown to the tenth, counts as exactly as they are published.
   const step = measure === "share" ? 0.001 : 10 ** -model.decimals;
   const method = choice.method ?? "quantile";
-  const { adds } = model;
-  return { dimension, level, places, fixed, adds, shares, measure, method, step, figure, number };
+  const { adds, sums } = model;
+  return { dimension, level, places, fixed, adds, sums, shares, measure, method, step, figure, number };
 }
 
 /**

@@ -71,7 +71,7 @@ export function messages(data) {
   const gone = data.small + data.gone;
   const texts = [
     data.measure === "share" && t("result.show.computed"),
-    data.measure === "count" && data.adds && t("result.map.counts_mislead"),
+    data.measure === "count" && data.adds && t(`result.map.${data.sums ? "sums" : "counts"}_mislead`),
     gone > 0 && plural("result.map.withheld", gone),
     data.several > 0 && plural("result.map.in_two", data.several),
   ].filter(Boolean);

@@ -20,8 +20,7 @@ export function notesOf(model, language) {
     el(
       "section",
       { class: "card", "aria-labelledby": "result-notes-title" },
-      el("h3", { id: "result-notes-title" }, t("result.notes.title")),
-      el("p", {}, t("result.notes.why"), " ", el("strong", {}, t("result.notes.do_not_add"))),
+      aboutAdding(model),
       exampleOf(model, language),
       sumsOf(model, language),
     ),
@@ -34,6 +33,18 @@ export function notesOf(model, language) {
       sourceOf(model, language),
     ),
   );
+}
+
+/** Why figures do not add up; of means and medians, how they are computed. @param {Model} model */
+function aboutAdding(model) {
+  const keys = model.adds
+    ? ["title", "why", "do_not_add"]
+    : ["computed_title", "computed", "computed_do_not_add"];
+  const [title, why, never] = keys.map((key) => t(`result.notes.${key}`));
+  return [
+    el("h3", { id: "result-notes-title" }, title),
+    el("p", {}, why, " ", el("strong", {}, never)),
+  ];
 }
 
 /** The signs that stand in the place of figures, with what they mean. @param {Model} model */

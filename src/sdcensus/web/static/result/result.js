@@ -169,7 +169,7 @@ function panelOf(state, view) {
     el(
       "p",
       { class: "r-foot" },
-      t("result.table.foot"),
+      t(model.adds ? "result.table.foot" : "result.notes.computed_do_not_add"),
       layout.show !== "count" && ` ${t("result.show.computed")}`,
       layout.divided && ` ${UNDEFINED} ${t("result.legend.undefined")}.`,
       view.show !== layout.show && ` ${t("result.show.not_possible")}`,
