@@ -45,5 +45,5 @@ OF_METHODS: dict[str, Effect] = {
     "sample-rounding.zeros": _effect(LIMITS, f'zeros = "withhold"\n{LIMITS}'),
     "sample-rounding.moderate_above": _effect(LIMITS, LIMITS.replace("0.12", "0.3")),
     "sample-rounding.brackets_above": _effect(LIMITS, LIMITS.replace("0.4", "0.3")),
-    "sample-rounding.withheld_above": _effect(LIMITS, LIMITS.replace("0.9", "0.5")),
+    "sample-rounding.withheld_above": _effect(LIMITS, LIMITS.replace("0.9", "0.41")),
 }

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sdcensus.errors import MissingExtra, SpecError
-from sdcensus.model.schema.grids import COORDINATE, SYSTEMS_IN_DEGREES, GridSpec
+from sdcensus.model.schema.grids import COORDINATE, GridSpec
 
 if TYPE_CHECKING:
     from pyproj import CRS, Transformer
@@ -106,13 +106,11 @@ def transformer(source: int, target: int) -> Transformer:
 def check_system(grid: GridSpec) -> None:
     """Refuse squares in a system that is not known or not in metres.
 
-    Without the projection library nobody can tell, except of degrees in general use.
+    Without the projection library nobody can tell; documents refuse degrees in general use.
 
     Raises:
         SpecError: The system does not serve.
     """
-    if grid.epsg in SYSTEMS_IN_DEGREES:
-        raise _not_in_metres(grid.epsg, "longitude and latitude")
     if find_spec("pyproj") is not None:
         _in_metres(grid.epsg)
 

@@ -168,6 +168,7 @@ def test_all_signs_are_met() -> None:
     """The census above is no trivial one: some are hidden, some in brackets, some neither."""
     for kind, hidden in (("mean", Mark.BELOW_THRESHOLD), ("median", Mark.NOT_AVAILABLE)):
         marks = planned(kind, "hours", ("area", "sex", "age")).marks
+        assert marks is not None
         assert {Mark.NONE, Mark.LOW_RELIABILITY, hidden} <= set(np.unique(marks).tolist())
 
 

@@ -244,7 +244,7 @@ def _show_amounts(output: Output, policy: Policy) -> None:
         "sdcensus policy ask policy.toml census.store --by ed@parish,age,religion",
         'sdcensus policy ask policy.toml census.store --by ed --where "sex == 1"',
         "sdcensus policy ask policy.toml census.store --by ed,age --role registered",
-        'sdcensus policy ask policy.toml census.store --by ed@parish --measure "mean(income)"',
+        'sdcensus policy ask policy.toml census.store --by ed --measure "mean(income)"',
         "sdcensus policy ask policy.toml census.store --by ed --method random-rounding",
     ),
 )

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import Any
 
+from sdcensus.documents.plan.figure_checks import add_compared_with_itself, no_amount
 from sdcensus.documents.plan.sections import OutputSection, PlanHead
 from sdcensus.documents.schema.universes import check_counted
 from sdcensus.documents.toml.lines import KeyPath
@@ -201,7 +202,11 @@ class AgainstSchema:
         fine = [
             *(self.axis(axis, (*path, "by", at)) for at, axis in enumerate(one.by)),
             self.universe(one.universe, (*path, "universe")),
-            *(self._group(text, (*path, name)) for name, text in conditions.items()),
+            *(
+                no_amount(text, self.schema, (*path, name), self.mistakes)
+                and self.condition(text, (*path, name))
+                for name, text in conditions.items()
+            ),
             *(self._side(one, name, (*path, name)) for name in sides if of_sums),
             not one.variable or self._named(one, (*path, "variable")),
         ]
@@ -214,31 +219,9 @@ class AgainstSchema:
             return
         for name, text in conditions.items():
             self._fits((*path, name), one.of, (), both(one.universe, text))
-        self._compared(one, path)
+        add_compared_with_itself(one, path, self.mistakes)
         if one.variable:
             self._variable(one, kind, (*path, "variable"))
-
-    def _group(self, text: str, path: KeyPath) -> bool:
-        """Whether a condition can be read; an amount is none, and sums are written as such."""
-        amounts = [variable.name for variable in self.schema.variables if variable.continuous]
-        if text.strip() not in amounts:
-            return self.condition(text, path)
-        self.mistakes.add(
-            path,
-            f"{text.strip()!r} is an amount and no group of units. A ratio of amounts has sums:"
-            f' numerator = "sum({text.strip()})", denominator = "count".',
-        )
-        return False
-
-    def _compared(self, one: PlannedIndicator, path: KeyPath) -> None:
-        """What is compared with itself says nothing."""
-        for side, other in (("first", "second"), ("numerator", "denominator")):
-            text = " ".join(getattr(one, other).split())
-            if text and text == " ".join(getattr(one, side).split()):
-                self.mistakes.add(
-                    (*path, other),
-                    f"{other!r} is the same as {side!r}: the figure would be the same everywhere.",
-                )
 
     def axis(self, text: str, path: KeyPath) -> bool:
         """Whether an axis can be understood."""

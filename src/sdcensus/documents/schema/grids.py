@@ -7,7 +7,6 @@ from sdcensus.documents.toml.lines import KeyPath
 from sdcensus.documents.toml.mistakes import Mistakes
 from sdcensus.errors import SpecError
 from sdcensus.model.schema.grids import (
-    SYSTEMS_IN_DEGREES,
     Extent,
     GridSpec,
     grid_hierarchies,
@@ -20,6 +19,12 @@ from sdcensus.model.text import Text
 
 _DESCRIPTION = Text.named("labels.grid_description")
 _LABEL = Text.named("labels.grid")
+#: Systems of longitudes and latitudes in common use; with transformed coordinates, the projection
+#: library knows them all.
+_IN_DEGREES = frozenset(
+    {4019, 4148, 4167, 4171, 4230, 4258, 4267, 4269, 4277, 4283, 4322, 4326, 4490, 4612, 4617, 4618}
+    | {4619, 4668, 4674, 4755, 4937, 4979, 5332, 6318, 7844, 9000}
+)
 
 
 def grid_of(
@@ -83,12 +88,12 @@ def _check_coordinates(declared: GridSection, path: KeyPath, mistakes: Mistakes)
             f"x and y are the same column, {declared.x!r}. x is the one towards the east, y the one"
             " towards the north.",
         )
-    if declared.epsg in SYSTEMS_IN_DEGREES and declared.epsg_of_coordinates is None:
+    if declared.epsg in _IN_DEGREES:
         mistakes.add(
             (*path, "epsg"),
             f"EPSG {declared.epsg} is in degrees, and the squares of a grid are in metres. Give a"
             " projected system as epsg, such as 3035 in Europe, and the system of the columns as"
-            f" epsg_of_coordinates = {declared.epsg}.",
+            f" epsg_of_coordinates = {declared.epsg_of_coordinates or declared.epsg}.",
         )
 
 

@@ -76,7 +76,7 @@ def enter_numbers(cells: Integers, numbers: Int64, lists: Int64) -> None:
 
 def _places(lists: Int64) -> tuple[int, ...]:
     """As many as there are places in a list: of a tuple, a compiler knows the length."""
-    return (0,) * lists.shape[1]
+    return (0,) * int(lists.shape[1])
 
 
 @compiled

@@ -28,12 +28,6 @@ UNALLOCATED = "unallocated"
 UNALLOCATED_LABEL = Text.named("labels.unallocated")
 #: A coordinate as text, with a point as its decimal mark.
 COORDINATE = r"[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]{1,3})?"
-#: Systems of longitudes and latitudes in common use; with transformed coordinates, the projection
-#: library knows them all.
-SYSTEMS_IN_DEGREES = frozenset(
-    {4019, 4148, 4167, 4171, 4230, 4258, 4267, 4269, 4277, 4283, 4322, 4326, 4490, 4612, 4617, 4618}
-    | {4619, 4668, 4674, 4755, 4937, 4979, 5332, 6318, 7844, 9000}
-)
 #: More cells than this do not fit a code list; even large countries have fewer at 1 km².
 LARGEST_GRID = 2_000_000
 #: Squares of an extent are numbered by 64-bit integers, also where few of them are inhabited.

@@ -244,7 +244,7 @@ class TableService(Confidential):
         policy = self._policy(part, asked)
         compiled = compile_offered(part, policy, self._methods)
         limits = policy.role(role)
-        verdict = self._refused(asked, compiled.spec.of, role)
+        verdict = refused_figure(self.policy, asked, compiled.spec.of)
         if verdict is None:
             verdict = ask(policy, compiled.spec, role=role, cells=compiled.cells)
             if verdict.outcome is not Outcome.REFUSED:
@@ -310,7 +310,7 @@ class TableService(Confidential):
         """The answer to a question that is asked, or to one of which it is computed."""
         policy = self._policy(part, asked)
         compiled = compile_offered(part, policy, self._methods)
-        refused = self._refused(asked, compiled.spec.of, role)
+        refused = refused_figure(self.policy, asked, compiled.spec.of)
         ruling = self._ruling(compiled, policy, role) if refused is None else Ruling(refused)
         limits = policy.role(role)
         answer = Answer(
@@ -365,9 +365,6 @@ class TableService(Confidential):
         if figure is None:
             return self.policy
         return self._of_amounts.get((figure.amount, part.figure is None), self.policy)
-
-    def _refused(self, asked: Question, of: Entity, role: str | UserRole) -> Verdict | None:
-        return refused_figure(self.policy, asked, of, self._methods, role)
 
     def _ruling(self, compiled: Compiled, policy: Policy, role: str | UserRole) -> Ruling:
         rules = policy.online_for(role)
