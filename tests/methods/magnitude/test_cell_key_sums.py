@@ -498,6 +498,8 @@ def test_a_table_without_its_contributions_is_refused(
         ({"measured_by": "median"}, "measure of noise"),
         ({"measured_by": None}, "measure of noise"),
         ({"rounded_to": 0}, "above 0"),
+        ({"rounded_to": "1e999999999"}, "is a number, not"),  # which would fill the memory
+        ({"flex_point": "1e-999999999", "large_share": 0.1}, "is a number, not"),
         ({"table_variance": -1}, "above 0 and below 9, .* not -1"),
         ({"table_variance": "x"}, "a number, not 'x'"),
         ({"small_values": True, "small_variance": 9}, "below 9"),

@@ -12,7 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 from python_calamine import CalamineWorkbook
 
+from sdcensus.documents.schema.document import read_schema
 from sdcensus.errors import Refused, SdcensusError, SpecError
+from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.publish.resolution import resolve
 from sdcensus.session.publish.run import publish
 from tests.hamlet import SCHEMA, Hamlet, write_hamlet
@@ -217,3 +219,52 @@ def test_the_plan_of_the_page_is_published(hamlet: Hamlet, tmp_path: Path) -> No
 
 
 COUNTS = 'rows = ["ed"]\ncolumns = ["sex"]'
+
+
+@pytest.mark.parametrize(
+    ("setting", "reason"),
+    [
+        ("large_share = 0.03\nflex_point = 0", "The flex point is above 0"),
+        ('contribution_shares = "1, 2"', "between 0 and 1, not 2"),
+        ('anchors = "1, x"', "Anchors are whole numbers"),
+    ],
+)
+def test_a_setting_that_a_method_refuses_is_told_with_the_plan_and_the_method(
+    hamlet: Hamlet, tmp_path: Path, setting: str, reason: str
+) -> None:
+    sums = f'[protect.sums]\nmethod = "cell-key-sums"\n{setting}\n'
+    with pytest.raises(SpecError, match=f"plan.toml: cell-key-sums: .*{reason}"):
+        run(hamlet, f"{PLAN}\n{sums}", tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("axes", "universe", "measure", "own"),
+    [
+        (["ed", "income@bracket"], None, "sum(income)", True),
+        (["income"], None, "sum(income)", True),
+        (["ed"], "income@bracket == '1000-2499'", "sum(income)", True),
+        (["ed"], "income >= 1000 and sex == 1", "weighted-sum(income)", True),
+        (
+            ["ed"],
+            "not (income == 99999)",
+            "sum(income)",
+            False,
+        ),  # no class: the sum is that of everybody
+        (["ed", "sex"], "age >= 15", "sum(income)", False),
+        (["ed", "income@bracket"], None, "count", False),
+    ],
+)
+def test_sums_by_classes_of_their_own_amount_are_known(
+    hamlet: Hamlet, axes: list[str], universe: str | None, measure: str, own: bool
+) -> None:
+    schema = read_schema(hamlet.schema)
+    spec = TableSpec.build(schema, axes, universe=universe, measure=measure)
+    assert spec.by_own_classes is own
+
+
+def test_sums_by_classes_of_their_own_amount_need_a_name(hamlet: Hamlet, tmp_path: Path) -> None:
+    """The sum of incomes from 1000 to 2499, divided by 1750, is a count with hardly any noise."""
+    more = '[[table]]\nname = "own"\nrows = ["income@bracket"]\nmeasure = "sum(income)"\n'
+    with pytest.raises(Refused, match="sums of 'income' are shown by classes of 'income'"):
+        run(hamlet, f"{PLAN}\n{more}", tmp_path)

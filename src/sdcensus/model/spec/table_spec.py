@@ -161,6 +161,16 @@ class TableSpec:
         """What the published numbers are measured in; empty for counts."""
         return "" if self.amount is None else self.amount.unit
 
+    @property
+    def by_own_classes(self) -> bool:
+        """Whether sums are told apart by the size of what is added up, not by who has it alone."""
+        amount = self.amount
+        if amount is None:
+            return False
+        known = [at for at, code in enumerate(amount.codes) if not code.is_missing]
+        axes = [axis.variable.name for axis in self.axes]
+        return amount.name in axes or self.universe.tells_apart(amount, known)
+
     @staticmethod
     def of_records(specs: Iterable[TableSpec], of: Entity | None = None) -> list[TableSpec]:
         """Tables as those who look at them count them: a weighted one and its records are one.

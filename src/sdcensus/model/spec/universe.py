@@ -59,6 +59,13 @@ class Universe:
         """Whether every record belongs."""
         return not self.variables and bool(self.truth)
 
+    def tells_apart(self, variable: Variable, leaves: Sequence[int]) -> bool:
+        """Whether some of these leaves of a variable are treated differently from others."""
+        return any(
+            own.name == variable.name and np.unique(classes[list(leaves)]).size > 1
+            for own, classes in zip(self.variables, self.classes, strict=True)
+        )
+
     def canonical(self) -> list[object]:
         """The universe as plain values, equal for equal universes: leaves by their codes."""
         named: list[tuple[str, list[list[str]]]] = []

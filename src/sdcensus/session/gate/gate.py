@@ -50,6 +50,7 @@ class RiskCode(StrEnum):
     SET_KEYS = "set-keys"
     BROKEN_DOWN = "broken-down"
     STAYS = "stays"
+    OWN_CLASSES = "own-classes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +230,7 @@ def risks_of_tables(
             continue
         noise = group_noise(method(of), smallest_group)
         risks += _risks_of_method(method(of), of, planned=True)
+        risks += _risks_of_classes(specs, method(of), of)
 
         both = [*own, *more]
         every = _share(census, of, noise, limit, partial(kinds_of_tables, both), progress)
@@ -382,6 +384,27 @@ def _risks_of_method(method: Method, of: Entity, *, planned: bool) -> list[Risk]
             )
         )
     return risks
+
+
+def _risks_of_classes(specs: Sequence[TableSpec], method: Method, of: Entity) -> list[Risk]:
+    if method.kind is not MethodKind.PERTURBS:
+        return []
+    amounts = [
+        repr(spec.amount.name)
+        for spec in specs
+        if spec.of is of and spec.amount is not None and spec.by_own_classes
+    ]
+    return [
+        Risk(
+            RiskCode.OWN_CLASSES,
+            of,
+            f"sums of {amount} are shown by classes of {amount}: such a sum, divided by the middle"
+            " of its class, is the number of those in it, with less noise than their count has.",
+            f"take {amount} out of the rows, columns and conditions of its own sums, or publish"
+            " counts by its classes instead",
+        )
+        for amount in dict.fromkeys(amounts)
+    ]
 
 
 def _has_set_keys(method: Method) -> bool:

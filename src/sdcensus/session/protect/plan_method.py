@@ -60,14 +60,20 @@ def planned_method(
         settings["key_version"] = key_version
     if lookup is not None and "lookup" in takes:
         settings.setdefault("lookup", lookup)
-    return build_method(
-        protect.method,
-        census,
-        of=of,
-        then=protect.then,
-        options=MethodOptions(**settings),
-        secret=secret,
-    )
+    try:
+        return build_method(
+            protect.method,
+            census,
+            of=of,
+            then=protect.then,
+            options=MethodOptions(**settings),
+            secret=secret,
+        )
+    except SpecError as error:
+        # What a setting may be, only the method knows; where it was said, only the plan.
+        if type(error) is not SpecError:
+            raise
+        raise SpecError(f"{plan.file}: {protect.method}: {error}") from error
 
 
 def planned_smallest_group(plan: Plan, schema: Schema, policy: Policy | None = None) -> int | None:
