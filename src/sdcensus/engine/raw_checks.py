@@ -137,9 +137,9 @@ class Checks:
         part = frames.owner_part(entity, variable)
         # Who has no land needs no owner of it.
         empty = f"{query.part(part)} IS NULL AND coalesce({query.value(variable)}, 0) != 0"
-        found = self._wrong(frames, query, empty, ProblemKind.EMPTY_OWNER, part.column)
+        problems = self._wrong(frames, query, empty, ProblemKind.EMPTY_OWNER, part.column)
         advice = owner_adviser(variable)((), True)
-        return [replace(problem, advice=advice) for problem in found]
+        return [replace(problem, advice=advice) for problem in problems]
 
     def agreement(self, entity: Entity, about: Variable | Entity) -> list[Problem]:
         """Rows that do not say the same of a unit without a file as its first row.

@@ -133,7 +133,7 @@ class Needs:
     def values(self) -> tuple[Variable, ...]:
         """The variables whose values are needed, each once; the weight first."""
         wanted = (self.weight, *self.sums, self.amount)
-        return tuple({one.name: one for one in wanted if one is not None}.values())
+        return tuple({value.name: value for value in wanted if value is not None}.values())
 
 
 def needs_of(request: Tabulate, schema: Schema) -> Needs:

@@ -235,14 +235,14 @@ def _code_to_json(code: Code) -> list[Any]:
 
 def _hierarchies_to_json(variable: Variable, grids: tuple[GridSpec, ...]) -> list[Json]:
     """Trees one by one; that of the coarser squares of a grid as ``{"grid": …}``."""
-    made = {
+    numbers = {
         trees[0]: number
         for number, grid in enumerate(grids)
         if grid.variable == variable.name
         and (trees := grid_hierarchies(grid, grid.squares_of(variable.codes)))
     }
     return [
-        {"grid": made[tree]} if tree in made else _hierarchy_to_json(tree)
+        {"grid": numbers[tree]} if tree in numbers else _hierarchy_to_json(tree)
         for tree in variable.hierarchies
     ]
 
@@ -426,8 +426,8 @@ def _hierarchies(
     trees: list[Hierarchy] = []
     for entry in checked(value, list):
         grid = grids[whole(entry["grid"])] if "grid" in entry else None
-        made = None if grid is None else grid_hierarchies(grid, grid.squares_of(codes))
-        trees += (_hierarchy(entry),) if made is None else made
+        squares = None if grid is None else grid_hierarchies(grid, grid.squares_of(codes))
+        trees += (_hierarchy(entry),) if squares is None else squares
     return tuple(trees)
 
 

@@ -252,7 +252,7 @@ def _of_owners(records: Sequence[Contributed], space: KeySpace) -> list[Contribu
         )
         for owner, own in owned.items()
     ]
-    return [one for one in together if one.contribution]
+    return [record for record in together if record.contribution]
 
 
 def _check_contributions(
@@ -266,24 +266,24 @@ def _check_contributions(
 ) -> None:
     """The sum, who contributes, the extremes, and the largest in their order."""
     behind = _of_owners(expected.contributions, space)
-    amounts = [one.contribution for one in behind]
+    amounts = [record.contribution for record in behind]
     assert cell[f"{SUM_OF}{table.amount}"] == sum(amounts), (place, "sum")
     assert cell[CONTRIBUTORS] == len(behind), (place, "contributors")
-    assert cell[CONTRIBUTOR_KEY] == _combined([one.key for one in behind], space), place
+    assert cell[CONTRIBUTOR_KEY] == _combined([record.key for record in behind], space), place
     assert cell[ABSOLUTE] == sum(map(abs, amounts)), (place, "without signs")
     if behind:
         assert (cell[LOWEST], cell[HIGHEST]) == (min(amounts), max(amounts)), (place, "extremes")
     lists: dict[str, list[tuple[int, ...]]] = {
-        "largest:amount+key": [(one.contribution, one.key) for one in behind]
+        "largest:amount+key": [(record.contribution, record.key) for record in behind]
     }
     if table.weighs:
-        lists["by_amount:amount+weight"] = [(one.amount, one.weight) for one in behind]
+        lists["by_amount:amount+weight"] = [(record.amount, record.weight) for record in behind]
     for plain, entries in lists.items():
         name = plain
         if waivers:
             name += "+waived"
             pairs = zip(entries, behind, strict=True)
-            entries = [(*entry, int(one.waived)) for entry, one in pairs]
+            entries = [(*entry, int(record.waived)) for entry, record in pairs]
         # A sum of amounts as they are may be 0 where that of weighted ones is not.
         entries = [entry for entry in entries if entry[0]]
         if not table.largest:

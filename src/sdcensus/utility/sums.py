@@ -136,8 +136,10 @@ def mean_changes(
     gone = gone | (shown == 0)
     # A millionth of a mean of the last decimal is nothing that a reader sees.
     exact = where.take(true) * 1e6 / np.maximum(below, 1)
-    made = where.take(published) * 1e6 / np.maximum(shown, 1)
-    return relative_changes(np.rint(exact).astype(np.int64), np.rint(made).astype(np.int64), gone)
+    rebuilt = where.take(published) * 1e6 / np.maximum(shown, 1)
+    return relative_changes(
+        np.rint(exact).astype(np.int64), np.rint(rebuilt).astype(np.int64), gone
+    )
 
 
 def _compared(cube: Cube, table: Table) -> tuple[Int64, Int64, Mask | None]:

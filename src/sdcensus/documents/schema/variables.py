@@ -352,9 +352,10 @@ def _add_grid(
             f"the grid makes the variable {name!r}, which there is already.",
         )
         return
-    made = grid_of(variable, name, section, mistakes)
-    if made is None:
+    declared = grid_of(variable, name, section, mistakes)
+    if declared is None:
         result.broken.add(name)
         return
-    result.grids.append(made[0])
-    result.variables.append(made[1])
+    grid, squares = declared
+    result.grids.append(grid)
+    result.variables.append(squares)

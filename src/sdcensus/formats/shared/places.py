@@ -101,7 +101,7 @@ def placed(
         PlaceColumn(name, column.label, column.values, column.missing)
         for name, column in zip(column_names, columns, strict=True)
     )
-    shaped = tuple(None if one is None else _binary(one) for one in polygons)
+    shaped = tuple(None if shape is None else _binary(shape) for shape in polygons)
     return PlacedTable(renamed, shaped, epsg, _bounds(polygons))
 
 

@@ -25,8 +25,7 @@ def with_inhabited_squares(schema: Schema, parts: Mapping[Entity, ColumnParts]) 
         assert variable.source is not None
         own = parts[schema.file(variable.source.file).entity]
         squares = np.array(own.read(variable.name), dtype=np.int64)  # a copy: written again below
-        found = np.unique(squares)
-        inhabited = found[found != UNKNOWN_SQUARE]
+        inhabited = np.unique(squares[squares != UNKNOWN_SQUARE])
         codes = leaf_codes(grid, inhabited)
         variables[grid.variable] = replace(
             variable, codes=codes, hierarchies=grid_hierarchies(grid, inhabited)

@@ -190,10 +190,10 @@ def joined_tops(totals: Int64, rows: Int64, columns: Int64, threshold: int) -> I
         count, own = heapq.heappop(waiting)
         if roots[own] != own or sums[own] != count or len(squares) == 1:
             continue
-        found = [
+        neighbours = [
             _nearest(lattice, int(places[top]), roots, own, wide, high) for top in squares[own]
         ]
-        _, other = min((distance, top) for top, distance in found)
+        _, other = min((distance, top) for top, distance in neighbours)
         kept, gone = sorted((own, int(roots[other])))
         squares[kept] += squares.pop(gone)
         roots[squares[kept]] = kept
@@ -274,15 +274,15 @@ def _from_the_top(
             np.cumsum(np.bincount(link, minlength=heads.size), out=starts[1:])
             child_group = np.full(link.size, OPEN, dtype=np.int64)
             first, members = np.empty(link.size, np.int64), np.empty(link.size, np.int64)
-            made = _split_level(
+            groups = _split_level(
                 *(starts, order, totals[below], threshold, quadtree, whole),
                 *(child_group, first, members, 0),
             )
             child_group[child_group != OPEN] += used
-            levels.append(np.full(made, below, dtype=np.int64))
-            firsts.append(first[:made])
-            counted.append(members[:made])
-            used += made
+            levels.append(np.full(groups, below, dtype=np.int64))
+            firsts.append(first[:groups])
+            counted.append(members[:groups])
+            used += groups
         stays = np.flatnonzero(whole == 1)
         above[stays] = used + np.arange(stays.size)
         levels.append(np.full(stays.size, at, dtype=np.int64))

@@ -180,8 +180,8 @@ def _rules(
     figures = []
     for rule, mask in named:
         cells = mask & (known.contributors > 0)
-        found = estimated(second, cube, table, cells, chances)
-        figures.append(RuleFigures(rule, int(cells.sum()), found))
+        estimates = estimated(second, cube, table, cells, chances)
+        figures.append(RuleFigures(rule, int(cells.sum()), estimates))
     return tuple(figures)
 
 
