@@ -38,7 +38,7 @@ class PausingService(TableService):
     """A service whose answers wait until they are let go."""
 
     def __init__(self, base: TableService) -> None:
-        super().__init__(base.census, base.policy, base._methods)
+        super().__init__(base.census, base.policy, base.methods, sums=base.sums)
         self.gate = threading.Event()
         self.asked = 0
 

@@ -74,8 +74,9 @@ class CellTruth:
     sums: dict[str, int] = field(default_factory=dict)
     households: set[int] = field(default_factory=set)
     contributions: list[Contributed] = field(default_factory=list)
-    #: Of each record the number of its household, its key, and what it adds to the estimate.
-    drawn: list[tuple[int, int, int]] = field(default_factory=list)
+    #: Of each record the key of its household, or its own without one, and what it adds to the
+    #: estimate.
+    drawn: list[tuple[int, int]] = field(default_factory=list)
 
 
 def small_store(folder: Path, census: SmallCensus) -> tuple[CensusStore, dict[Entity, list[int]]]:
@@ -224,7 +225,7 @@ def check_cube(
             waivers = table.amount in census.waivers
             _check_contributions(cell, expected, table, space, place, waivers=waivers)
         if table.replicates:
-            _check_replicates(cell, expected, households or (), place)
+            _check_replicates(cell, expected, place)
     shown = set(itertools.product(*(range(len(axis.codes)) for axis in cube.spec.axes)))
     if cube.dense is None:
         shown &= set(truth)  # only cells with records
@@ -317,13 +318,10 @@ def _check_households(
         assert (first, last) == (min(rows), max(rows)), (place, "households")
 
 
-def _check_replicates(
-    cell: Mapping[str, int], expected: CellTruth, numbers: Sequence[int], place: Place
-) -> None:
+def _check_replicates(cell: Mapping[str, int], expected: CellTruth, place: Place) -> None:
     """What each group of households adds: those that the kernel puts into it, and no others."""
     sums = [0] * REPLICATES
-    for household, key, value in expected.drawn:
-        cluster = key if household < 0 else numbers[household]
+    for cluster, value in expected.drawn:
         sums[int(replicate_groups(np.array([cluster]))[0])] += value
     assert [cell[name] for name in replicate_names()] == sums, (place, "replicates")
 
@@ -367,7 +365,11 @@ def true_cells(census: SmallCensus, table: TableRequest, spec: TableSpec) -> dic
                 if table.amount:
                     value = _contributed(census, table, unit, weight, number).contribution
                 household = household_of(census, table.of, unit, number)
-                cell.drawn.append((household, census.key(table.of, unit), value))
+                holder, held = table.of, unit
+                if household >= 0:
+                    holder = Entity.HOUSEHOLD
+                    held = census.units[holder][household]
+                cell.drawn.append((census.key(holder, held), value))
     return truth
 
 
