@@ -15,8 +15,10 @@ from pathlib import Path
 
 import pytest
 
+import sdcensus as sc
 from sdcensus.cli.census.demo import next_commands, program
 from sdcensus.cli.shared.run import run as run_command
+from sdcensus.errors import Refused
 from sdcensus.session.census.census import open_store
 from sdcensus.session.demo import country as demonstration
 from sdcensus.session.demo.publication import AXES, SHOWN
@@ -190,15 +192,51 @@ def test_what_to_try_next_works(run: Run, demonstrated: Demonstration) -> None:
             words += ["--check"]
         answer = run(*words[start:])
         assert answer.code == 0, command
-        # Notes on what the answer is, what was passed over, what is nearly the same, what the
-        # tables that the EU requires show twice, and what noise of sums depends on; nothing else.
-        cautions = ("caution: persons by ", "caution: The noise of a sum", "caution: Small contri")
-        said = ("note: ", "warning: ", "for the office: median-rent", "This is ", *cautions)
+        # Notes on what the answer is and what was passed over, and what the noise of sums depends
+        # on, whatever the data are; no warning, and nothing that a check finds too risky.
+        said = ("note: ", "This is ", "caution: The noise of a sum", "caution: Small contri")
         assert all(line.startswith(said) for line in answer.err.splitlines()), answer.err
         assert answer.out
+        for risk in ("falls short", "would give people away", "publish refuses", "accept-risk "):
+            assert words[-1] == "--help" or risk not in answer.out, command
+
+
+def test_the_european_programme_needs_a_name_as_other_plans_do(
+    run: Run, demonstrated: Demonstration
+) -> None:
+    island = demonstrated.island
+    plan, secret = island / "eu-plan.toml", ("--secret", island / "demo.secret")
+    whole = (*secret, "--revision", "eu-programme")
+    before = files_below(island)
+    refused = run("publish", plan, *whole)
+    assert refused.code == Refused.exit_code
+    # The figures stand in the sentence that refuses: how many persons, of how many, in what.
+    told = next(line for line in refused.err.splitlines() if line.startswith("  persons: "))
+    assert re.search(r"[\d,]+ persons \([\d.]+ % of all\) stand alone in such cells", told)
+    assert run("publish", plan, *whole, "--restart").err == refused.err
+    assert run("publish", plan, *whole, "--out", island / "elsewhere").err == refused.err
+    assert files_below(island) == before
+    checked = run("plan", "check", plan, *secret)
+    assert checked.code == 0
+    assert f"warning: {told.strip()}" in checked.err.splitlines()
+    # What would be evaluated changes nothing of it.
+    text = plan.read_text(encoding="utf-8")
+    assert text.count("evaluation = false") == 1
+    changed = text.replace("evaluation = false", "evaluation = true")
+    plan.write_text(changed, encoding="utf-8", newline="\n")
+    assert run("publish", plan, *whole).err == refused.err
+    plan.write_text(text, encoding="utf-8", newline="\n")
+    with pytest.raises(Refused) as caught:
+        sc.publish(plan, secret=island / "demo.secret", revision="eu-programme")
+    assert f"error: {caught.value}\n" == refused.err
+    # By name it goes out, and the name is kept for those who approve.
+    reason = ("--accept-risk", "Ana Ruiz", "--reason", "the regulation asks for every cell")
+    assert run("publish", plan, *whole, *reason).code == 0
+    verified = run("verify", island / "published-eu", "--office", island / "office")
+    assert "Ana Ruiz (broken-down): the regulation asks for every cell" in verified.out
     # Both plans name the same office folder: the same people have the same number in both.
-    national = read(demonstrated.island / "national" / "population.csv")
-    european = read(demonstrated.island / "published-eu" / "eu-2021-3.1.csv")
+    national = read(island / "national" / "population.csv")
+    european = read(island / "published-eu" / "eu-2021-3.1.csv")
     ours = {
         (row["ed"], row["sex"].replace("_T", "0")): row["published"]
         for row in national
@@ -209,6 +247,10 @@ def test_what_to_try_next_works(run: Run, demonstrated: Demonstration) -> None:
     }
     assert ours
     assert ours == {place: theirs[place] for place in ours}
+
+
+def files_below(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def test_the_commands_to_try_name_a_program_that_exists(shown: Demonstration) -> None:

@@ -292,12 +292,12 @@ def serve_command(made: Demonstration, called: str = "sdcensus") -> str:
 
 
 def next_commands(made: Demonstration, called: str = "sdcensus") -> list[str]:
-    """Commands that work with what was made."""
+    """Commands that work with what was made, and that no check warns of or refuses."""
     store, schema, secret = (typed(path) for path in (made.store, made.schema, made.secret))
     table = typed(made.folder / "ages.csv")
     again = typed(made.folder / "again.store")
     published = typed(made.folder / "sexes.xlsx")
-    plan, eu_plan = typed(made.plan), typed(made.plan.with_name("eu-plan.toml"))
+    plan = typed(made.plan)
     researchers = made.folder / "researchers"
     protect = f"{called} protect {store} --by ed@parish,sex --method cell-key --secret {secret}"
     return [
@@ -316,8 +316,6 @@ def next_commands(made: Demonstration, called: str = "sdcensus") -> list[str]:
         f"{called} plan check {plan} --secret {secret}",
         f"{called} verify {typed(made.folder / 'national')}",
         f"{called} attack {typed(made.folder / 'national')}",
-        # Every cell of the programme is delivered: other than the national plan, so it has a name.
-        f"{called} publish {eu_plan} --secret {secret} --revision eu-programme",
         f"{called} release assess {typed(made.folder / 'release.toml')} --secret {secret}",
         # A country that is too small has no file for researchers.
         *([f"{called} release check {typed(researchers)}"] if researchers.is_dir() else []),

@@ -137,10 +137,8 @@ def _show_risk(output: Output, found: PlanCheck) -> None:
     for look in found.looks:
         output.say(look.sentence)
     show_broken_down(output, found.census, found.measures, found.gate.limit)
-    if found.gate.excuse:
-        output.say(found.gate.excuse)
     for risk in found.gate.risks:
-        output.note(f"warning: {risk.of.plural}: {risk.sentence}")
+        output.note(f"warning: {risk.of.plural}: {risk.told(found.figures)}")
     for remedy in dict.fromkeys(risk.remedy for risk in found.gate.risks):
         output.note(f"What would do: {remedy}")
     for line in found.undecided:

@@ -52,6 +52,39 @@ def broken_down_lines(
         yield speak("assess.groups.sampled", language, n=kinds, all=found.kinds_in_all)
 
 
+def refused_line(
+    found: BrokenDown, limit: float, units: int | None, language: str | None = None
+) -> str:
+    """Why tables are refused, with the figures, in one sentence.
+
+    Args:
+        found: The measure of cells that tables break down by more than two variables.
+        limit: The largest share of small visible groups that is accepted.
+        units: How many units there are; ``None`` where that is not known.
+        language: The language of the sentence.
+    """
+    told = speak(
+        "assess.groups.refused",
+        language,
+        share=share_text(found.share, language),
+        groups=round(found.claimed),
+        limit=share_text(limit, language),
+    )
+    assembled = found.assembled
+    if assembled is None or not assembled.units or not units:
+        return f"{told}."
+    alone = speak(
+        f"assess.groups.refused_alone{'_least' if found.sampled else ''}",
+        language,
+        units=entity_text(found.of, language),
+        n=assembled.units,
+        part=share_text(assembled.units / units, language),
+        mean=decimal_text(assembled.mean, 1, language),
+        variables=assembled.variables,
+    )
+    return f"{told}{alone}"
+
+
 def _small_lines(found: BrokenDown, language: str | None) -> Iterator[str]:
     units = entity_text(found.of, language)
     yield speak(

@@ -49,6 +49,7 @@ __all__ = [
     "broken_down_in_plan",
     "broken_down_in_policy",
     "broken_down_in_tables",
+    "divided_further",
     "group_noise",
     "has_definition_keys",
     "measured",
@@ -282,12 +283,17 @@ def share_in_kinds(
     progress: Progress = no_progress,
 ) -> float:
     """The share of visible groups that can be claimed with more than two attributes."""
-    divided = [kind for kind in kinds if len(kind.finer) > FEW_ATTRIBUTES]
+    divided = divided_further(kinds)
     if not divided:
         return 0.0
     return measured(
         census, divided, of, noise, twins=False, most_work=most_work, progress=progress
     ).share
+
+
+def divided_further(kinds: Sequence[KindOfCells]) -> list[KindOfCells]:
+    """The kinds of cells of which a group can be claimed with more than two attributes."""
+    return [kind for kind in kinds if len(kind.finer) > FEW_ATTRIBUTES]
 
 
 def smallest_group_text(census: Census, noise: GroupNoise) -> str:

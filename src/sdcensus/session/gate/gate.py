@@ -5,7 +5,8 @@ keys with deviations of three and more). Whether tables break down too many smal
 some count is nearly always published as it is. ``serve`` stays closed until all are answered;
 ``publish`` goes on if somebody accepts the risk by name, which is kept with the approval.
 
-The sentences name rules and remedies, never a count or a share that was measured.
+The sentences name rules and remedies, never a count or a share that was measured. The office, which
+publishes, is told the figures besides.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 from sdcensus.errors import Refused, SpecError
@@ -23,8 +25,8 @@ from sdcensus.model.policy.menu import Menu
 from sdcensus.model.policy.policy import BROKEN_DOWN, Policy
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.schema.variable import Entity
-from sdcensus.model.sentences import in_every_language, sentence
-from sdcensus.model.spec.headings import entity_text, joined
+from sdcensus.model.sentences import sentence
+from sdcensus.model.spec.headings import joined
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.risk.groups.broken_down import GroupNoise
 from sdcensus.risk.groups.shown_cells import KindOfCells, kinds_of_menu, kinds_of_tables
@@ -42,6 +44,8 @@ SET_KEYS_FROM = 3
 GATE_WORK = 100_000_000
 #: The longest reason that is kept.
 LONGEST_REASON = 2_000
+#: What is told to others than the office.
+NO_FIGURES: Mapping[Entity, str] = MappingProxyType({})
 
 
 class RiskCode(StrEnum):
@@ -68,6 +72,11 @@ class Risk:
     of: Entity
     sentence: str
     remedy: str
+
+    def told(self, figures: Mapping[Entity, str]) -> str:
+        """The sentence for the office, with figures where something was counted."""
+        counted = figures.get(self.of, "") if self.code is RiskCode.BROKEN_DOWN else ""
+        return counted or self.sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,28 +149,19 @@ class GateReport(Confidential):
         limit: The largest share of small visible groups that may be broken down.
         shares: What was measured, by what is counted.
         risks: What keeps the gate closed.
-        excused: What would, if the tables were not those of a programme that must deliver every
-            cell.
     """
 
     limit: float
     shares: tuple[GroupShare, ...]
     risks: tuple[Risk, ...]
-    excused: tuple[Risk, ...] = ()
 
     def __repr__(self) -> str:
         return f"<GateReport: {len(self.risks)} risks>"
 
     @property
-    def excuse(self) -> str:
-        """What tables break down that must deliver every cell, and the advice; else empty."""
-        if not self.excused:
-            return ""
-        kinds = [risk.of for risk in self.excused]
-        units = in_every_language(
-            lambda language: joined([entity_text(of, language) for of in kinds], language)
-        )
-        return sentence("recommend.plan_looks.excuse", units=units)
+    def breaks_down(self) -> bool:
+        """Whether tables break down too many small groups of some kind of units."""
+        return any(risk.code is RiskCode.BROKEN_DOWN for risk in self.risks)
 
 
 def risks_of_menus(
@@ -204,7 +204,6 @@ def risks_of_tables(
     *,
     smallest_group: int | None,
     limit: float = BROKEN_DOWN,
-    must_deliver: Sequence[TableSpec] = (),
     where: str = "[protect] of the plan",
     progress: Progress = no_progress,
 ) -> GateReport:
@@ -212,36 +211,27 @@ def risks_of_tables(
 
     Args:
         census: The census.
-        specs: Tables of the plan's own.
+        specs: The tables, those of a programme among them.
         method: Gives what protects each kind of unit.
         smallest_group: The rule of the smallest group, if there is one.
         limit: The largest share of small visible groups that may be broken down.
-        must_deliver: Tables of a programme that must deliver every cell: what they break down is
-            told, and keeps nothing closed.
         where: Where the smallest group would be written.
         progress: Told how far it is.
     """
     risks: list[Risk] = []
-    excused: list[Risk] = []
     shares: list[GroupShare] = []
     for of in Entity:
-        own, more = (TableSpec.of_records(tables, of) for tables in (specs, must_deliver))
-        if not own and not more:
+        own = TableSpec.of_records(specs, of)
+        if not own:
             continue
         noise = group_noise(method(of), smallest_group)
         risks += _risks_of_method(method(of), of, planned=True)
         risks += _risks_of_classes(specs, method(of), of)
-
-        both = [*own, *more]
-        every = _share(census, of, noise, limit, partial(kinds_of_tables, both), progress)
-        shares.append(every)
-        if every.share > limit:
-            alone = every
-            if more:
-                alone = _share(census, of, noise, limit, partial(kinds_of_tables, own), progress)
-            risk = _broken_down(census, of, noise, limit, where)
-            (risks if alone.share > limit else excused).append(risk)
-    return GateReport(limit, tuple(shares), tuple(risks), tuple(excused))
+        group_share = _share(census, of, noise, limit, partial(kinds_of_tables, own), progress)
+        shares.append(group_share)
+        if group_share.share > limit:
+            risks.append(_broken_down(census, of, noise, limit, where))
+    return GateReport(limit, tuple(shares), tuple(risks))
 
 
 def refuse_serving(policy: Policy, report: GateReport) -> None:
@@ -262,8 +252,16 @@ def refuse_serving(policy: Policy, report: GateReport) -> None:
         )
 
 
-def refuse_publishing(report: GateReport, accepted: AcceptedRisk | None) -> AcceptedRisk | None:
+def refuse_publishing(
+    report: GateReport, accepted: AcceptedRisk | None, figures: Callable[[], Mapping[Entity, str]]
+) -> AcceptedRisk | None:
     """Refuse to publish while there is a risk that nobody accepts by name.
+
+    Args:
+        report: What the gate found.
+        accepted: Who accepts the risk, if somebody does.
+        figures: Gives by kind of unit a sentence with the figures of what is broken down; called
+            where the plan is refused for that.
 
     Returns:
         What was accepted, with the risks; ``None`` if there is nothing to accept.
@@ -278,7 +276,7 @@ def refuse_publishing(report: GateReport, accepted: AcceptedRisk | None) -> Acce
             "\n".join(
                 [
                     "This plan would give people away, so it is not published.",
-                    *_told(report.risks),
+                    *_told(report.risks, figures() if report.breaks_down else {}),
                     "Or somebody accepts the risk by name, which is kept with the approval:",
                     '  --accept-risk NAME --reason "WHY"',
                 ]
@@ -332,10 +330,12 @@ def _share(
     return GroupShare(of, share, False, noise)
 
 
-def _told(risks: Sequence[Risk]) -> list[str]:
+def _told(risks: Sequence[Risk], figures: Mapping[Entity, str] = NO_FIGURES) -> list[str]:
     units: dict[str, list[str]] = {}
     for risk in risks:
-        units.setdefault(risk.sentence, []).append(risk.of.plural)
+        told = risk.told(figures)
+        if risk.of.plural not in units.setdefault(told, []):
+            units[told].append(risk.of.plural)
     lines = [f"  {joined(plurals)}: {sentence}" for sentence, plurals in units.items()]
     lines.append("What would do, all of these:")
     lines += [f"  - {remedy}" for remedy in dict.fromkeys(risk.remedy for risk in risks)]

@@ -17,15 +17,18 @@ from sdcensus.model.schema.variable import Entity
 from sdcensus.model.sentences import in_every_language, in_language, sentence, speak
 from sdcensus.model.spec.headings import entity_text, entity_words
 from sdcensus.model.spec.table_spec import TableSpec
-from sdcensus.report.assessment.broken_down import broken_down_lines, help_line
+from sdcensus.report.assessment.broken_down import broken_down_lines, help_line, refused_line
 from sdcensus.risk.groups.broken_down import MOST_WORK, BrokenDown, GroupNoise
+from sdcensus.risk.groups.shown_cells import kinds_of_tables
 from sdcensus.risk.looks.budget import Looks, look_budget_of_tables
 from sdcensus.session.answer.budgets import open_budgets
 from sdcensus.session.assess.knowledge import noise_of, variance_of
 from sdcensus.session.gate.amount_ties import amount_facts
 from sdcensus.session.gate.broken_down import (
     broken_down_in_tables,
+    divided_further,
     group_noise,
+    measured,
     smallest_group_text,
 )
 from sdcensus.session.gate.gate import GateReport, risks_of_tables
@@ -87,18 +90,16 @@ class PlanLooks(Confidential):
 
 
 def gate_of(resolved: Resolved, progress: Progress = no_progress) -> GateReport:
-    """Ask the gate about everything that a plan publishes."""
-    own, programme = _specs(resolved)
+    """Ask the gate about everything that a plan publishes, programmes included."""
     policy = resolved.policy
     limit = BROKEN_DOWN if policy is None else policy.broken_down
     reports = [
         risks_of_tables(
             resolved.census,
-            [spec for spec in own if spec in tables],
+            tables,
             partial(resolved.methods.of_protection, protection),
             smallest_group=resolved.smallest_group_of(tables[0]),
             limit=limit,
-            must_deliver=[spec for spec in programme if spec in tables],
             where="[protect] of the plan" if policy is None else "[online] of the policy",
             progress=progress,
         )
@@ -108,8 +109,30 @@ def gate_of(resolved: Resolved, progress: Progress = no_progress) -> GateReport:
         limit,
         tuple(share for report in reports for share in report.shares),
         tuple(risk for report in reports for risk in report.risks),
-        tuple(risk for report in reports for risk in report.excused),
     )
+
+
+def figures_of(resolved: Resolved, progress: Progress = no_progress) -> dict[Entity, str]:
+    """What the gate refuses, in figures: a sentence for each kind of unit. For the office only.
+
+    The same for every setting of the plan that changes neither its tables nor their noise. Where a
+    kind of unit is protected in several ways, the one that gives most away is told.
+    """
+    worst: dict[Entity, BrokenDown] = {}
+    for protection, tables in _judged(resolved):
+        for of in dict.fromkeys(spec.of for spec in tables):
+            method = resolved.methods.of_protection(protection, of)
+            noise = group_noise(method, resolved.smallest_group_of(tables[0]))
+            kinds = divided_further(kinds_of_tables(TableSpec.of_records(tables, of)))
+            if not kinds:
+                continue
+            measure = measured(resolved.census, kinds, of, noise, twins=False, progress=progress)
+            if of not in worst or measure.claimed > worst[of].claimed:
+                worst[of] = measure
+    limit = BROKEN_DOWN if resolved.policy is None else resolved.policy.broken_down
+    return {
+        of: refused_line(measure, limit, resolved.census.rows(of)) for of, measure in worst.items()
+    }
 
 
 def _judged(resolved: Resolved) -> Iterator[tuple[Protection, list[TableSpec]]]:
@@ -195,8 +218,6 @@ def small_group_lines(resolved: Resolved, language: str | None = None) -> Iterat
         for line in broken_down_lines(measure, limit, language):
             units = entity_text(measure.of, language)
             yield speak("assess.left_out.why", language, what=units, why=line)
-    excuse = gate_of(resolved).excuse
-    yield from [in_language(excuse, language)] if excuse else []
     if measures:
         helps = help_line(
             measures, smallest_group_text(resolved.census, measures[0].noise), language
@@ -231,17 +252,3 @@ def _looks(
         method = resolved.methods.of_protection(protection, budget.of)
         chance = budget.asked.chance(variance_of(method, None), noise_of(method))
         yield PlanLooks(budget.of, budget.asked, chance, limit)
-
-
-def _specs(resolved: Resolved) -> tuple[list[TableSpec], list[TableSpec]]:
-    """The tables of the plan's own, and those of its programme."""
-    own = {
-        spec.hash(): spec for product in resolved.products if product.own for spec in product.specs
-    }
-    programme = {
-        spec.hash(): spec
-        for product in resolved.products
-        if not product.own
-        for spec in product.specs
-    }
-    return list(own.values()), list(programme.values())

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from sdcensus.model.confidential import Confidential
@@ -11,6 +12,7 @@ from sdcensus.model.cube.sparse_cube import LARGEST_DENSE_GRID
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.table_format import table_format
 from sdcensus.model.quantities import parse_bytes
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import LONGEST, Secret
 from sdcensus.risk.groups.broken_down import BrokenDown
 from sdcensus.session.census.census import Census, default_threads
@@ -20,6 +22,7 @@ from sdcensus.session.gate.group_risk import (
     EVALUATION_WORK,
     PlanLooks,
     builder_cautions,
+    figures_of,
     gate_of,
     looks_of,
     measures_of,
@@ -74,6 +77,8 @@ class PlanCheck(Confidential):
         seconds: About how long it takes on an ordinary machine.
         enough: Whether the memory that may be taken is enough.
         gate: What keeps the plan from being published, if anything does.
+        figures: What its tables break down, if the gate refuses that: by kind of unit the sentence
+            with which publish refuses it.
         looks: Its noise against its look budget.
         measures: What its tables together break down.
         census: The census that it is about.
@@ -97,6 +102,7 @@ class PlanCheck(Confidential):
     enough: bool
     gate: GateReport
     census: Census
+    figures: Mapping[Entity, str] = field(default_factory=dict)
     looks: tuple[PlanLooks | PlanSumLooks, ...] = ()
     measures: tuple[BrokenDown, ...] = ()
     cautions: tuple[str, ...] = ()
@@ -139,6 +145,7 @@ def check_plan(
         lookup=lambda office, info, publication: series_lookup(office, info=info, plan=publication),
     )
     limit = parse_bytes(memory)
+    gate = gate_of(resolved, progress)
     schedule = scheduled(resolved, memory=limit, threads=threads or default_threads())
     together = LinkedGroups(resolved, resolved.specs()).bytes
     return PlanCheck(
@@ -158,7 +165,8 @@ def check_plan(
         peak_bytes=schedule.peak_bytes + together,
         seconds=schedule.seconds + _writing(resolved) / schedule.workers,
         enough=schedule.needed_bytes + together <= limit,
-        gate=gate_of(resolved, progress),
+        gate=gate,
+        figures=figures_of(resolved, progress) if gate.breaks_down else {},
         census=resolved.census,
         looks=looks_of(resolved),
         measures=measures_of(resolved, most_work=EVALUATION_WORK, progress=progress),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,13 @@ from sdcensus.session.gate.gate import (
     refuse_publishing,
     willing_to_accept,
 )
-from sdcensus.session.gate.group_risk import Foretelling, foretold, gate_of, looks_of
+from sdcensus.session.gate.group_risk import (
+    Foretelling,
+    figures_of,
+    foretold,
+    gate_of,
+    looks_of,
+)
 from sdcensus.session.guard.closed import CLOSED_LATE
 from sdcensus.session.guard.guard import (
     REVISION_MINIMUM,
@@ -286,7 +293,9 @@ def _accepted(
 ) -> AcceptedRisk | None:
     """Refuse what gives people away, unless somebody accepts that by name."""
     refuse_undecided(resolved.policy, resolved.census, resolved.specs())
-    return refuse_publishing(gate_of(resolved, progress), willing)
+    return refuse_publishing(
+        gate_of(resolved, progress), willing, partial(figures_of, resolved, progress)
+    )
 
 
 def _begun(
