@@ -19,6 +19,7 @@ import numpy.typing as npt
 from sdcensus.attack.assumptions import Assumptions
 from sdcensus.attack.claims import AttackResult, Figure, GroupClaims, Int64, Traits
 from sdcensus.attack.groups.patterns import MOST_PUBLISHED
+from sdcensus.attack.groups.persons import different_persons
 from sdcensus.attack.pieces import Piece, Side, pieces_of, variable_name
 from sdcensus.attack.targets import Target, named
 from sdcensus.model.progress import Progress, no_progress
@@ -105,11 +106,14 @@ def attack_cliques(
         cliques += own
         claims += _claims(own, triples)
     attributes = sum(len(clique.further) for clique in cliques)
+    persons = different_persons(claims)
     said = [
         f"An intruder who looks for the same value in overlapping tables among {named(targets)}"
-        f" claims {len(cliques):,} persons who are alone in {FEWEST_NODES} variables and more,"
-        f" taken three at a time, and reads off {attributes:,} further codes of them."
+        f" claims {len(cliques):,} combinations of {FEWEST_NODES} variables and more, taken three"
+        f" at a time, in which somebody is alone, and reads off {attributes:,} further codes."
     ]
+    if persons.most:
+        said.append(f"These are {persons.text}{persons.why}.")
     if stopped:
         said.append(
             f"There are more cells to start from than {MOST_STARTS:,}: the rest was left out. To go"
@@ -117,7 +121,9 @@ def attack_cliques(
         )
     figures: dict[str, Figure] = {
         "cells to start from": starts,
-        "persons": len(cliques),
+        "combinations": len(cliques),
+        "persons": persons.most,
+        "persons at least": persons.least,
         "codes read off": attributes,
     }
     return AttackResult(NAME, (), tuple(said), MappingProxyType(figures), (), tuple(claims))

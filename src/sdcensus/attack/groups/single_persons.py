@@ -9,10 +9,8 @@ import numpy as np
 
 from sdcensus.attack.claims import MOST_MEMBERS, Figure, GroupClaims, Int64, Traits
 from sdcensus.attack.groups.breakdowns import CellBreakdown
+from sdcensus.attack.groups.persons import different_persons
 from sdcensus.attack.pieces import Piece
-
-#: Records that agree in fewer variables are not taken to be the same person.
-_FEWEST_ALIKE = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -110,69 +108,21 @@ def _finest(traits: Sequence[Traits], groups: int) -> tuple[Traits, ...]:
     return tuple(kept)
 
 
-def records_of(claims: Sequence[GroupClaims]) -> dict[tuple[tuple[str, str], ...], int]:
-    """Single persons by what is known of each, and in how many cells they were found."""
-    records: dict[tuple[tuple[str, str], ...], int] = {}
-    for claim in claims:
-        single = claim.sizes == 1
-        known: list[dict[str, str]] = [{} for _ in range(claim.count)]
-        _own_codes(claim, known)
-        for traits in claim.traits:
-            for owner, code in zip(traits.owner.tolist(), traits.codes(), strict=True):
-                known[owner].setdefault(traits.variable, code)
-        for number in np.flatnonzero(single).tolist():
-            record = tuple(sorted(known[number].items()))
-            records[record] = records.get(record, 0) + 1
-    return _merged(records)
-
-
-def _own_codes(one: GroupClaims, known: list[dict[str, str]]) -> None:
-    """The codes of the cells of the claims themselves."""
-    places = np.unravel_index(one.cells, one.spec.shape) if one.spec.axes else ()
-    for axis, at in zip(one.spec.axes, places, strict=True):
-        several = len(axis.levels) > 1
-        for number, position in enumerate(at.tolist()):
-            code = axis.codes[position]
-            if not code.is_total:
-                text = f"{code.level}:{code.code}" if several else code.code
-                known[number][axis.variable.name] = text
-
-
-def _merged(
-    records: Mapping[tuple[tuple[str, str], ...], int],
-) -> dict[tuple[tuple[str, str], ...], int]:
-    """Records with those that are a part of them put together."""
-    merged: dict[tuple[tuple[str, str], ...], int] = {}
-    by_pair: dict[tuple[tuple[str, str], ...], list[frozenset[tuple[str, str]]]] = {}
-    for record in sorted(records, key=lambda record: (-len(record), record)):
-        own = frozenset(record)
-        same = next(
-            (other for other in by_pair.get(record[:_FEWEST_ALIKE], ()) if own <= other), None
-        )
-        if same is None:
-            merged[record] = records[record]
-            by_pair.setdefault(record[:_FEWEST_ALIKE], []).append(own)
-        else:
-            merged[tuple(sorted(same))] += records[record]
-    return merged
-
-
 def summary(claims: Sequence[GroupClaims], examined: int) -> tuple[str, dict[str, Figure]]:
     """What claims come to: the rest of a sentence, and figures."""
     sizes = np.concatenate([np.zeros(0, dtype=np.int64), *(claim.sizes for claim in claims)])
     counts = [int(np.count_nonzero(sizes == size)) for size in range(1, MOST_MEMBERS + 1)]
     attributes = sum(claim.attributes for claim in claims)
-    records = records_of(claims)
-    mean = sum(map(len, records)) / len(records) if records else 0.0
+    persons = different_persons(claims)
     text = (
         f"names {counts[0]:,} cells of one person, {counts[1]:,} of two and {counts[2]:,} of three,"
         f" among {examined:,} that are broken down by enough variables, and reads off"
         f" {attributes:,} codes of them."
     )
-    if records:
+    if persons.most:
         text += (
-            f" The single ones are about {len(records):,} different persons, with {mean:.1f}"
-            " attributes each."
+            f" The single ones are {persons.text}, with {persons.attributes:.1f} attributes each"
+            f"{persons.why}."
         )
     figures: dict[str, Figure] = {
         "cells looked at": examined,
@@ -180,7 +130,8 @@ def summary(claims: Sequence[GroupClaims], examined: int) -> tuple[str, dict[str
         "groups of two": counts[1],
         "groups of three": counts[2],
         "codes read off": attributes,
-        "single persons": len(records),
-        "attributes of each": round(mean, 2) if records else None,
+        "single persons": persons.most,
+        "single persons at least": persons.least,
+        "attributes of each": round(persons.attributes, 2) if persons.most else None,
     }
     return text, figures

@@ -148,6 +148,12 @@ def _say_groups(output: Output, scores: Scores) -> None:
             *(visible, *(f"{number:,}" for number in numbers)),
         )
     output.show(table)
+    for group in scores.groups:
+        if group.persons:
+            output.say(
+                f"{group.attack}: the right claims of one are about {group.persons:,} different"
+                f" person{'s' if group.persons != 1 else ''}."
+            )
 
 
 def _say_residents(output: Output, scores: Scores) -> None:

@@ -194,7 +194,9 @@ def score(
         _score(result, there.counts) for result in report.results if result.attack not in others
     )
     about_groups = [result for result in report.results if result.attack in GROUP_ATTACKS]
-    groups = score_groups(about_groups, wanted, there.counts, counted, progress=progress)
+    groups = score_groups(
+        about_groups, wanted, there.counts, there.keys, counted, progress=progress
+    )
     residents: tuple[ResidentScore, ...] = ()
     if derived is not None:
         if wanted:
@@ -362,6 +364,7 @@ def _group_rows(groups: Sequence[GroupScore]) -> pa.Table:
         "attributes": [group.attributes for group in groups],
         "attributes_right": [group.attributes_right for group in groups],
         "guessed_right": [group.guessed_right for group in groups],
+        "persons": [group.persons for group in groups],
     }
     return pa.table({**columns, **{name: pa.array(v, pa.int64()) for name, v in numbers.items()}})
 

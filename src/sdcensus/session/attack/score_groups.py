@@ -7,7 +7,7 @@ people have, from the published table of everybody.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,7 @@ from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.pairs import true_values
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.table import PublishedTable
+from sdcensus.model.schema.schema import LARGEST_MODULUS
 from sdcensus.model.spec.record_sets import is_product, leaves_in, universe_of_cell
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.model.spec.universe import Universe, restrict
@@ -43,6 +44,8 @@ class GroupScore(Confidential):
         attributes: Codes that it read off.
         attributes_right: Those that are true, of groups that are right.
         guessed_right: How many would be true of the code that most people have.
+        persons: How many different persons the right claims of one person are about, told apart by
+            their record keys; ``None`` for larger groups, and where claims name no single cell.
     """
 
     attack: str
@@ -55,6 +58,7 @@ class GroupScore(Confidential):
     attributes: int
     attributes_right: int
     guessed_right: int
+    persons: int | None = None
 
     def __repr__(self) -> str:
         return "<GroupScore: confidential>"
@@ -74,6 +78,7 @@ def score_groups(
     results: Sequence[AttackResult],
     tables: Sequence[PublishedTable],
     truth: Mapping[str, Int64],
+    keys: Mapping[str, Int64],
     census: Census,
     *,
     progress: Progress = no_progress,
@@ -84,6 +89,7 @@ def score_groups(
         results: What attacks on groups found.
         tables: The published tables that they saw.
         truth: True counts of every cell, by the name of the table.
+        keys: The keys of all cells likewise: that of one person is the key of the record.
         census: The census of which the tables were made.
         progress: Told how far it is.
     """
@@ -102,7 +108,23 @@ def score_groups(
             judged.append(truths.judge(claim))
         for size in range(1, MOST_MEMBERS + 1):
             scores.append(_score(result, size, claims, judged, truth, published))
+        single = len(scores) - MOST_MEMBERS
+        if census.origin.key_space.modulus == LARGEST_MODULUS:  # else persons share their keys
+            scores[single] = replace(scores[single], persons=_persons(claims, judged, keys))
     return tuple(scores)
+
+
+def _persons(
+    claims: Sequence[GroupClaims], judged: Sequence[Judged], keys: Mapping[str, Int64]
+) -> int | None:
+    """How many different persons were found, by the keys of their records."""
+    if any(claim.other_cells is not None for claim in claims):
+        return None
+    found: set[tuple[str, int]] = set()
+    for claim, seen in zip(claims, judged, strict=True):
+        cells = claim.cells[seen.right & (claim.sizes == 1)]
+        found.update((claim.spec.of.value, key) for key in keys[claim.table][cells].tolist())
+    return len(found)
 
 
 def _score(
