@@ -215,7 +215,8 @@ def measure(
         _sdcensus("demo", "--out", str(home))
     if not small and not (home / "published-eu").exists():
         named = ("--secret", str(home / "demo.secret"), "--revision", "eu-programme")
-        _sdcensus("publish", str(home / "eu-plan.toml"), *named)
+        accepted = ("--accept-risk", "Benchmark", "--reason", "to attack it")
+        _sdcensus("publish", str(home / "eu-plan.toml"), *named, *accepted)
     census = open_store(home / "census.store")
     policy = read_policy(home / "policy.toml", census.schema)
     secret = read_secret(home / "demo.secret")

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.model.cube.cube import Cube
+from sdcensus.model.cube.pairs import true_values
 from sdcensus.model.published.delivery import NO_PARENT, DeliveredAxis, delivered_cells
 from sdcensus.model.published.table import Table
 from sdcensus.utility.evaluation import (
@@ -40,14 +41,14 @@ def delivered_evaluation(
 
     Args:
         name: What the table is called.
-        cube: True counts; before swapping, if records were swapped.
+        cube: True values; before records were changed, if they were.
         table: What is published.
         axes: How its axes are delivered.
         number: Its number on the sheet.
         unsafe: Counts from 1 to this are unsafe.
-        swapped: The counts after swapping, if records were swapped.
+        swapped: The values after records were changed, if they were.
     """
-    original = delivered_cells(cube.count, axes).reshape(-1)
+    original = delivered_cells(true_values(cube), axes).reshape(-1)
     inner: Mask = np.ones((1,) * len(axes), dtype=bool)
     for at, axis in enumerate(axes):
         shape = [-1 if other == at else 1 for other in range(len(axes))]
@@ -55,7 +56,8 @@ def delivered_evaluation(
     inner = inner.reshape(-1)
     steps: list[tuple[Stage, Int64, Flags]] = [(Stage.ORIGINAL, original, _NO_FLAGS)]
     if swapped is not None:
-        steps.append((Stage.SWAPPED, delivered_cells(swapped.count, axes).reshape(-1), _NO_FLAGS))
+        changed = delivered_cells(true_values(swapped), axes).reshape(-1)
+        steps.append((Stage.SWAPPED, changed, _NO_FLAGS))
     flags = _NO_FLAGS if table.flags is None else delivered_cells(table.flags, axes).reshape(-1)
     steps.append((Stage.PUBLISHED, delivered_cells(table.published, axes).reshape(-1), flags))
     stages: list[StageFigures] = []

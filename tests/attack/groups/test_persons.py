@@ -105,6 +105,13 @@ def test_the_scorer_counts_persons_by_the_records(
     tables = publish(census, cell_key("CP3(EU)", "definition"), *combined(census, 4, "area"))
     report = run_attacks(tables, Assumptions(group_limit=0.5), attacks=["zero-patterns"])
     (result,) = report.results
+    # Sets of codes are more than there are people: they were told as so many persons once.
+    persons_told, least = (
+        result.figures[name] for name in ("single persons", "single persons at least")
+    )
+    assert isinstance(persons_told, int)
+    assert isinstance(least, int)
+    assert 100 < least <= persons_told <= PEOPLE
     right: set[int] = set()
     claimed = 0
     for claim in result.groups:

@@ -65,6 +65,7 @@ def evaluation_index(
     published: str = "",
     groups: Sequence[str] = (),
     guaranteed: Sequence[str] = (),
+    caution: str = "",
     language: str | None = None,
 ) -> str:
     """A page with a line for each table: what was counted, what is published, how far apart.
@@ -78,6 +79,7 @@ def evaluation_index(
         published: The published folder, as seen from the page.
         groups: What all tables together give away about small groups, in sentences.
         guaranteed: What is guaranteed of all tables; for the office only.
+        caution: What the figures do not cover; empty for nothing.
         language: The language of the page.
     """
     whole, inner = _Changes.of(rows, margins=True), _Changes.of(rows, margins=False)
@@ -109,6 +111,7 @@ def evaluation_index(
     return page(
         word("title"),
         shown,
+        paragraph(in_language(caution, language)) if caution else Html(""),
         section(
             word("all"),
             _lines(rows, files, published, language, margins=True),

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from sdcensus.documents.plan.document import read_plan
-from sdcensus.errors import OutputError, SpecError, StoreError, UnknownName
+from sdcensus.errors import OutputError, SpecError, UnknownName
 from sdcensus.formats.write import check_new, new_file
 from sdcensus.methods.method import Method
 from sdcensus.model.catalogue import LANGUAGES
@@ -32,6 +32,7 @@ from sdcensus.session.assess.knowledge import noise_of
 from sdcensus.session.attack.residents import levels_of_cells
 from sdcensus.session.attack.score import check_lists
 from sdcensus.session.census.census import Census, open_store
+from sdcensus.session.census.lines import original_beside
 from sdcensus.session.claim.bracket import bracket_of, case_of, chance_of_claim, kinds_of
 from sdcensus.session.claim.cell import PublishedClaimCell, find_cell, read_table
 from sdcensus.session.claim.nominal import known_steps, nominal_moves
@@ -39,7 +40,6 @@ from sdcensus.session.claim.truth import CellTruth, truth_of_cell
 from sdcensus.session.guard.run import folders_of_plan
 from sdcensus.session.protect.plan_method import own_protections, planned_method
 from sdcensus.session.publish.planned import planned_products
-from sdcensus.store.manifest import MANIFEST_FILE, read_manifest
 from sdcensus.store.owner_only import make_owner_only_folder, write_owner_only
 
 #: Where the office keeps its answers, in its folder.
@@ -267,17 +267,8 @@ def _original(census: Census, asked: _Asked, original: str | Path | None) -> Cen
                 " one: --original STORE."
             )
         return first
-    for folder in sorted(asked.store.resolve().parent.iterdir()):
-        if (folder / MANIFEST_FILE).is_file() and _version(folder) == lineage[0].parent:
-            return open_store(folder)
-    return None
-
-
-def _version(folder: Path) -> str:
-    try:
-        return read_manifest(folder).data_version
-    except StoreError:  # what is no whole store is not the one
-        return ""
+    beside = original_beside(asked.store, lineage)
+    return None if beside is None else open_store(beside)
 
 
 def _targets(

@@ -17,7 +17,7 @@ from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.delivery import DeliveredAxis, delivered_axis
 from sdcensus.model.published.record_changes import notes_of_code_lists, notes_of_lineage
 from sdcensus.model.published.table import Mark, Table
-from sdcensus.model.sentences import sentence
+from sdcensus.model.sentences import sentence, speak
 from sdcensus.model.spec.headings import entity_words
 from sdcensus.model.text import Text
 from sdcensus.model.vocabulary import Measure
@@ -43,6 +43,9 @@ from sdcensus.store.owner_only import write_owner_only
 from sdcensus.utility.delivered_evaluation import delivered_evaluation
 from sdcensus.utility.evaluation import EvaluationRow, Stage, StageFigures
 
+#: In an evaluation: whether it compares with a derived store, whose original was not at hand.
+OF_DERIVED = "of_derived"
+
 
 def evaluated(
     name: str,
@@ -59,7 +62,7 @@ def evaluated(
         cube: True counts of what is published.
         table: What is published.
         axes: How it is delivered: each code is counted once.
-        original: The counts before records were swapped, if they were.
+        original: The counts before records were changed, if they were.
     """
     shown = [delivered_axis(axis) for axis in cube.spec.axes] if axes is None else axes
     row = delivered_evaluation(
@@ -206,10 +209,26 @@ def _evaluation_pages(resolved: Resolved, products: Sequence[Finished]) -> Mappi
         sheet=SHEET,
         published=_way(folder_of(resolved.office, resolved.publication), resolved.published),
         groups=tuple(small_group_lines(resolved, language)),
+        caution=evaluation_caution(products),
         guaranteed=_guaranteed(resolved),
         language=language,
     )
-    return {SHEET: rows_workbook(rows, language), INDEX: page.encode("utf-8")}
+    derived = all(kept.get(OF_DERIVED) for kept in evaluations)
+    stages = {Stage.ORIGINAL: speak("derive.head.derived", language)} if derived else None
+    sheet = rows_workbook(rows, language, stages=stages)
+    return {SHEET: sheet, INDEX: page.encode("utf-8")}
+
+
+def evaluation_caution(products: Sequence[Finished]) -> str:
+    """That tables are evaluated against a derived store, if any are; else empty."""
+    tables = [table for product in products for table in product.office["tables"]]
+    rows = [table["evaluation"] for table in tables if "evaluation" in table]
+    derived = [str(row["table"]) for row in rows if row.get(OF_DERIVED)]
+    if not derived:
+        return ""
+    if len(derived) == len(rows):
+        return sentence("assess.evaluation.derived")
+    return sentence("assess.evaluation.derived_some", tables=", ".join(derived))
 
 
 def _guaranteed(resolved: Resolved) -> list[str]:

@@ -23,7 +23,7 @@ from sdcensus.model.published.record_changes import notes_of_records
 from sdcensus.model.published.table import AnyTable, SparseTable, Table
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.headings import table_heading
-from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.model.spec.table_spec import Measure, TableSpec
 from sdcensus.model.text import Text
 from sdcensus.session.census.maps import outlines_in
 from sdcensus.session.figures.asked import FiguresProduct
@@ -45,7 +45,7 @@ from sdcensus.session.protect.smallest_group import (
     too_large,
 )
 from sdcensus.session.publish.counting import count_tables
-from sdcensus.session.publish.last_files import evaluated
+from sdcensus.session.publish.last_files import OF_DERIVED, evaluated
 from sdcensus.session.publish.linked_groups import LinkedGroups, counted_for
 from sdcensus.session.publish.products import Mask, Product, PublishedPart, TableProduct, spec_key
 from sdcensus.session.publish.resolution import Resolved
@@ -189,9 +189,9 @@ class Maker:
                 office["remarks"] = remarks
             if self._resolved.output.evaluation:
                 axes = product.table.axes if isinstance(product, TableProduct) else None
-                office["evaluation"] = evaluated(
-                    name, cube, shown, axes, original=self._original(spec)
-                )
+                original = self._original(spec)
+                office["evaluation"] = evaluated(name, cube, shown, axes, original=original)
+                office["evaluation"][OF_DERIVED] = original is None and self._is_derived
             part = PublishedPart(
                 self._noted(shown, method),
                 protected.provenance,
@@ -206,11 +206,24 @@ class Maker:
             if complete:
                 self._finish(product, self._parts.pop(product.name))
 
+    @property
+    def _is_derived(self) -> bool:
+        return bool(self._resolved.census.origin.lineage)
+
     def _original(self, spec: TableSpec) -> Cube | None:
-        """The counts before records were swapped, if they were."""
-        if self._resolved.original is None:
+        """The counts before records were changed, if they were and the original can count them."""
+        original = self._resolved.original
+        if original is None:
             return None
-        return self._resolved.original.tabulate(spec).dense
+        known = {variable.name: variable for variable in original.schema.variables}
+        for variable in (*(axis.variable for axis in spec.axes), *spec.universe.variables):
+            before = known.get(variable.name)
+            codes = () if before is None else tuple(code.code for code in before.codes)
+            if codes != tuple(code.code for code in variable.codes):
+                return None
+        unweighted = spec.measure is Measure.WEIGHTED and original.schema.weight(spec.of) is None
+        counted = replace(spec, measure=Measure.COUNT) if unweighted else spec
+        return original.tabulate(counted).held_for("the evaluation")
 
     def _noted(self, table: Table, method: Method) -> Table:
         if not self._resolved.output.notes:
@@ -335,7 +348,8 @@ class Maker:
         )
         office: Office = {"changes": changes.to_json()}
         if result.evaluation is not None:
-            office["evaluation"] = result.evaluation
+            # Cells that go by once are compared with what was counted, and with nothing else.
+            office["evaluation"] = {**result.evaluation, OF_DERIVED: self._is_derived}
         title = product.table.title or Text.of(table_heading(cube.spec))
         public = {
             "title": dict(title.by_language),

@@ -28,6 +28,7 @@ from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Secret
 from sdcensus.model.spec.table_spec import TableSpec
 from sdcensus.session.census.census import Census, open_store
+from sdcensus.session.census.lines import original_beside
 from sdcensus.session.census.maps import mapped_levels
 from sdcensus.session.census.sample import refuse_unweighted_plan
 from sdcensus.session.gate.tied_units import TiedTable as TableOfUnits, check_tables
@@ -78,7 +79,7 @@ class Resolved(Confidential):
         published, office: Where to.
         heading: What stands above every table.
         methods: How its tables are protected.
-        original: The census before its records were swapped, for the evaluation.
+        original: The census before its records were changed, for the evaluation.
         smallest_group: Groups that are published below this are not broken down further; tables
             that are protected in a way of their own have their own.
     """
@@ -349,9 +350,16 @@ def _check_measures(plan: Plan, census: Census, products: Sequence[Product]) -> 
 
 
 def _original(plan: Plan, output: PlanOutput, derived: Census) -> Census | None:
-    """The census before its records were swapped; its code lists are those of the other."""
-    if not output.original_store or not output.evaluation:
+    """The census before its records were changed: the one that is named, or stands beside it.
+
+    The code lists of one that is named are those of the other.
+    """
+    if not output.evaluation:
         return None
+    if not output.original_store:
+        kept = derived.kept_store
+        beside = kept and original_beside(kept.path, kept.manifest.lineage)
+        return open_store(beside) if beside else None
     census = open_store(plan.path(output.original_store))
     mine = {
         variable.name: [code.code for code in variable.codes]
