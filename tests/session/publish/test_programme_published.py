@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow
 #: The programme breaks small groups down: somebody has to accept that.
 ACCEPTED: dict[str, Any] = {
     "accept_risk": "Ana Ruiz",
-    "reason": "the regulation asks for every cell",
+    "reason": "the law asks for every cell",
 }
 
 PLAN = """
