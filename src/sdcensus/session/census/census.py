@@ -161,6 +161,20 @@ class Census(Confidential):
         """Its encoded records; ``None`` where only an engine can read them. Confidential."""
         return self._store
 
+    def verify(self, progress: Progress = no_progress) -> None:
+        """Compare all bytes of its store, or of its export, with their digests; once.
+
+        Columns are compared before they are first used in any case. Where much is computed before
+        numbers go out, it is done first.
+
+        Raises:
+            StoreError: Something is damaged; the message names the file and says what to do.
+        """
+        if isinstance(self._store, CensusStore):
+            self._store.verify_once(progress)
+        if self._parquet is not None:
+            self._parquet.verify_once(progress)
+
     def map(self, variable: str, level: str | None = None) -> dict[str, Any] | None:
         """The areas of a level of a geography as GeoJSON. Public.
 
@@ -331,11 +345,13 @@ def from_frame(
 def open_store(path: str | Path, *, memory_limit: str | None = None) -> Census:
     """Open a census store that ``sdcensus load`` made.
 
+    Each column is compared with its digest before it is first used.
+
     Args:
         path: The folder of the store.
         memory_limit: How much memory the engine duckdb may take, such as ``"4GB"``.
     """
-    store = CensusStore.open(Path(path))
+    store = CensusStore.open(Path(path), verify=True)
     return Census(store.schema, store, memory_limit=memory_limit)
 
 
@@ -354,7 +370,8 @@ def open_parquet(
             as ``hdfs://names/census``.
         engine: ``spark`` or ``duckdb``: which one answers unless another is asked for.
         memory_limit: How much memory DuckDB may take, such as ``"4GB"``.
-        verify: Compare every file of a folder with its digest first.
+        verify: Compare every file of a folder with its digest now, and not those of a kind of unit
+            when they are first read.
         session: The Spark session to work beside; else the active one, else a local one.
     """
     from sdcensus.engine.spark import SparkEngine
@@ -363,7 +380,7 @@ def open_parquet(
     if chosen is EngineName.MEMORY:
         raise SpecError("The engine memory reads stores only. Take duckdb or spark.")
     engines: dict[EngineName, Engine] = {}
-    if chosen is EngineName.SPARK and (is_address(folder) or session is not None):
+    if chosen is EngineName.SPARK and is_address(folder):
         spark = SparkEngine.over_parquet(folder, session=session, verify=verify)
         parquet, engines[chosen] = spark.census, spark
     elif is_address(folder):
@@ -372,7 +389,9 @@ def open_parquet(
             " spark, or mount the storage."
         )
     else:
-        parquet = ParquetCensus.open(Path(folder), verify=verify)
+        parquet = ParquetCensus.open(Path(folder), verify=verify, before_use=True)
+        if session is not None:
+            engines[EngineName.SPARK] = SparkEngine(parquet, session=session)
     return Census(
         parquet.schema,
         parquet=parquet,

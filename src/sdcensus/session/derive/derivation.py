@@ -153,6 +153,7 @@ def derive(
         with taken(own):
             files.settle(target)
     StoreWriter.check_place(target, replace=replace)
+    census.verify_once(progress)
     derived = step.run(progress)
     check_public_place(papers, derived.changes.public)
     violations = new_violations(derived, progress)

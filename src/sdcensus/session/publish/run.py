@@ -205,6 +205,9 @@ def publish(
             # What was published meanwhile decides which series of numbers goes on.
             resolved = _resolved(plan, said, census)
         _check_published(resolved, workplace)
+        for counted in (resolved.census, resolved.original):
+            if counted is not None:
+                counted.verify(progress)
         guard = open_guard(
             resolved.office,
             resolved.census,
