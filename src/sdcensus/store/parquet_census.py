@@ -233,12 +233,14 @@ class ParquetCensus(Confidential):
         schema: The schema of its records.
     """
 
-    __slots__ = ("_unverified", "location", "manifest", "schema")
+    __slots__ = ("_unverified", "location", "manifest", "removed", "schema")
 
     def __init__(self, location: str, manifest: ParquetManifest, schema: Schema) -> None:
         self.location = location
         self.manifest = manifest
         self.schema = schema
+        #: What killed exports had left, which was removed when this one was made.
+        self.removed: tuple[Path, ...] = ()
         #: Files that are compared with their digests before they are read.
         self._unverified: dict[Path, str] = {}
 

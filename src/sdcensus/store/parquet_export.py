@@ -123,9 +123,14 @@ def export_parquet(
         making.publish()
     except OSError as error:
         raise making.not_written(error) from None
+    except BaseException as error:
+        making.note_removed(error)
+        raise
     finally:
         making.abandon()
-    return ParquetCensus.open(out)
+    exported = ParquetCensus.open(out)
+    exported.removed = making.removed
+    return exported
 
 
 def _write_dataset(
