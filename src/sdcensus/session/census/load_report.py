@@ -7,6 +7,7 @@ can read it, and it is never written into a published folder.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,7 +30,7 @@ from sdcensus.session.census.census import Census, load_schema
 from sdcensus.session.census.implied_codes import ProposedRule, proposed_rules
 from sdcensus.session.publish.workplace import FORMAT_NAME, MANIFEST
 from sdcensus.store.census_store import CensusStore
-from sdcensus.store.owner_only import open_owner_only
+from sdcensus.store.owner_only import write_owner_only
 from sdcensus.store.writer import is_noted_report, note_report
 
 #: What the files of a report are called, after the name of the store.
@@ -139,7 +140,7 @@ class LoadReporting:
         content = loaded_content(report, self._spoken, rules=lines)
         if self.file is not None:
             note_report(store.path, self.file)
-        files = self._write(content)
+        files = self._write(content, store.path)
         words = Words(self._spoken)
         links = tuple(link_line(link, words) for link in report.links)
         return LoadedCensus(report, rules, links, content.findings, self._written(files), files)
@@ -180,8 +181,11 @@ class LoadReporting:
         if not (own and _is_report(self.file)):
             check_new(self.file)
 
-    def _write(self, content: Content) -> tuple[Path, ...]:
-        """Write the report in the place of the last one."""
+    def _write(self, content: Content, folder: Path | None = None) -> tuple[Path, ...]:
+        """Write the report in the place of the last one, and first into a folder that is ours.
+
+        What a killed load has left there is removed with the folder.
+        """
         if not self.wanted:
             return ()
         kind = PROBLEMS if content.refused else REPORT
@@ -189,8 +193,13 @@ class LoadReporting:
         for target in targets:
             is_page = target.suffix.lower() == ".html"
             text = load_page(content) if is_page else load_text(content)
-            with open_owner_only(target) as file:
-                file.write(text.encode("utf-8"))
+            if folder is not None:
+                write_owner_only(folder / target.name, text.encode("utf-8"))
+                with suppress(OSError):  # another disk
+                    (folder / target.name).replace(target)
+                    continue
+                (folder / target.name).unlink()
+            write_owner_only(target, text.encode("utf-8"))
         if not content.refused:
             # What was wrong with the files of an earlier try is no longer.
             for old in self._beside(PROBLEMS):
