@@ -135,7 +135,7 @@ class LoadReport(Confidential):
         problems: Values that do not fit the schema, with what was made of them.
         notes: What else to know, such as areas that the map does not show.
         identities: Identities between units that the records show and the schema does not declare,
-            as lines for it; looked for only where they were asked for.
+            as lines for it; ``None`` where nobody looked for them.
         links: How the links between records match, for each kind that names another.
         removed: What killed loads had left at the place of the store, which was removed.
     """
@@ -145,7 +145,7 @@ class LoadReport(Confidential):
     facts: LoadFacts
     problems: tuple[Problem, ...]
     notes: tuple[Text, ...] = ()
-    identities: tuple[ProposedIdentity, ...] = ()
+    identities: tuple[ProposedIdentity, ...] | None = None
     links: tuple[LinkMatches, ...] = ()
     removed: tuple[Path, ...] = ()
 
@@ -206,7 +206,7 @@ def load_census(
                 look_at(store, lost, progress),
                 log.problems(),
                 (*shown, *inhabited_notes(store.schema), *unit_differences),
-                undeclared_identities(store, progress) if propose else (),
+                undeclared_identities(store, progress) if propose else None,
                 tuple(links.values()),
                 writer.removed,
             )

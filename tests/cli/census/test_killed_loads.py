@@ -254,3 +254,33 @@ def test_an_export_removes_what_a_killed_one_has_left(village: Village, tmp_path
     assert made.removed == (left,)
     with pytest.raises(StoreError):
         CensusStore.open(left)
+
+
+MAPPED = """
+import sys
+from pathlib import Path
+from sdcensus.session.census.load_report import LoadReporting
+
+def watch(event, details):
+    if event == "os.rename" and Path(details[1]).name == "c.store":
+        lines = Path("/proc/self/maps").read_text(encoding="utf-8").splitlines()
+        print(*[line for line in lines if ".partial-" in line], "renamed")
+
+sys.addaudithook(watch)
+LoadReporting(Path(sys.argv[2], "c.store")).load(sys.argv[1], secret=sys.argv[3], propose=True)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="the system does not tell")
+def test_nothing_of_a_store_is_mapped_when_it_gets_its_name(
+    village: Village, tmp_path: Path
+) -> None:
+    """Windows renames no folder of which a file is mapped."""
+    done = subprocess.run(
+        [sys.executable, "-c", MAPPED, str(village.schema), str(tmp_path), str(village.secret)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+    )
+    assert done.stdout == "renamed\n", done.stdout + done.stderr
