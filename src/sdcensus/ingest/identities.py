@@ -6,22 +6,25 @@ not depend on the data. No count is told.
 
 from __future__ import annotations
 
-import itertools
+import os
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from sdcensus.documents.toml.text import toml
 from sdcensus.kernels.cells.tabulate import NO_ROW
+from sdcensus.kernels.records.holding import extremes, held_once
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.schema.identities import Tie, number_of, ties_of
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity, Role, Variable
 from sdcensus.store.census_store import CensusStore
-from sdcensus.store.manifest import link_column
 
+Integers = npt.NDArray[Any]
 Int64 = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
@@ -56,11 +59,13 @@ def undeclared_identities(
         if store.rows(each)
     ]
     found: dict[tuple[str, ...], None] = {}
-    for at, (holds, each) in enumerate(pairs):
-        progress("looking for identities between units", at / len(pairs))
-        search = _Search(store, declared, holds, each)
-        for lines in (*search.by_larger_units(), *search.by_one_of_them()):
-            found.setdefault(lines)
+    # Each variable is looked at by itself, in loops that let other threads work.
+    with ThreadPoolExecutor(os.cpu_count() or 1) as threads:
+        for at, (holds, each) in enumerate(pairs):
+            progress("looking for identities between units", at / len(pairs))
+            search = _Search(store, declared, holds, each, threads)
+            for lines in (*search.by_larger_units(), *search.by_one_of_them()):
+                found.setdefault(lines)
     return tuple(ProposedIdentity(lines) for lines in found)
 
 
@@ -68,25 +73,32 @@ class _Search:
     """What ties units of one kind to those that hold them."""
 
     def __init__(
-        self, store: CensusStore, declared: Sequence[Tie], holds: Entity, each: Entity
+        self,
+        store: CensusStore,
+        declared: Sequence[Tie],
+        holds: Entity,
+        each: Entity,
+        threads: ThreadPoolExecutor,
     ) -> None:
         self.store = store
         self.schema: Schema = store.schema
         self.holds, self.each = holds, each
         self.declared = [tie for tie in declared if (tie.holds, tie.each) == (holds, each)]
         self.rows = store.rows(each)
-        self.place = _rows_above(store, holds, each)
-        self.there = self.place != NO_ROW
-        held = self.place[self.there].astype(np.int64)
-        self.numbers = np.bincount(held, minlength=self.rows).astype(np.int64)
+        self.place = store.holder_rows(holds, each)[: store.rows(holds)]
+        held = self.place[self.place != NO_ROW]
+        self.numbers = np.bincount(held, minlength=self.rows).astype(np.int64, copy=False)
+        self.threads = threads
+        self._unit_counts: dict[str, Integers] = {}
 
     def by_larger_units(self) -> Iterator[tuple[str, ...]]:
         """Codes of the larger units under which each holds the same number."""
         whole: list[tuple[int, Variable, list[str]]] = []
-        for variable in self._variables(self.each):
-            least, most, units = self._extremes(variable)
-            if variable.counts is self.holds:
-                continue
+        variables = [
+            variable for variable in self._variables(self.each) if variable.counts is not self.holds
+        ]
+        extremes_of = self.threads.map(self._extremes, variables)
+        for variable, (least, most, units) in zip(variables, extremes_of, strict=True):
             counting = self._counting(variable, least, most, units)
             if counting is not None:
                 yield counting
@@ -111,35 +123,51 @@ class _Search:
         if self.holds is not Entity.PERSON or self.rows < _LEAST:
             return
         named = {variable.name for tie in self.declared for variable, _ in tie.leaves}
-        for variable in self._variables(self.holds):
-            if variable.name in named:
-                continue
-            column = self.store.raw(self.holds, variable.name)
-            for at in np.flatnonzero(_valid(variable)).tolist():
-                chosen = self.place[self.there & (column == at)].astype(np.int64)
-                numbers = np.bincount(chosen, minlength=self.rows)
-                if numbers.max(initial=0) != 1 or int(numbers.sum()) < _LEAST:
-                    continue
-                only = self._where_one(numbers)
-                if only is not None:
-                    when = _is_in(variable, [variable.codes[at].code])
-                    yield self._lines(f"{when} and {only}" if only else when, 1)
+        variables = [
+            variable for variable in self._variables(self.holds) if variable.name not in named
+        ]
+        for lines in self.threads.map(self._single, variables):
+            yield from lines
 
-    def _where_one(self, numbers: npt.NDArray[np.intp]) -> str | None:
-        """The condition on larger units under which each has one; empty if all have."""
-        if int(numbers.min()) == 1:
+    def _single(self, variable: Variable) -> list[tuple[str, ...]]:
+        """The lines for codes of a variable of which no larger unit holds two."""
+        column = self._column(self.holds, variable)
+        counts, once = held_once(self.place, column, len(variable.codes))
+        lines = []
+        for at in np.flatnonzero(once & (counts >= _LEAST) & _valid(variable)).tolist():
+            above = self.place[column == at]
+            only = self._where_one(above[above != NO_ROW])
+            if only is not None:
+                when = _is_in(variable, [variable.codes[at].code])
+                lines.append(self._lines(f"{when} and {only}" if only else when, 1))
+        return lines
+
+    def _where_one(self, above: Integers) -> str | None:
+        """The condition on larger units that are just these, each of them once; empty for all."""
+        if above.size == self.rows:
             return ""
         for variable in self._variables(self.each):
             if len(variable.codes) > _MOST_CODES:
                 continue
-            column = self.store.raw(self.each, variable.name).astype(np.int64)
-            units = np.bincount(column, minlength=len(variable.codes))
-            ones = np.bincount(column, weights=numbers, minlength=len(variable.codes))
+            column, size = self._column(self.each, variable), len(variable.codes)
+            units = self._units(variable)
+            ones = np.bincount(column[above], minlength=size)
             with_one = (ones == units) & (units > 0)
             if bool((with_one | (ones == 0)).all()) and bool((with_one & _valid(variable)).any()):
                 codes = [variable.codes[at].code for at in np.flatnonzero(with_one)]
                 return _is_in(variable, codes)
         return None
+
+    def _units(self, variable: Variable) -> Integers:
+        """How many of the larger units have each code."""
+        if variable.name not in self._unit_counts:
+            column = self._column(self.each, variable)
+            self._unit_counts[variable.name] = np.bincount(column, minlength=len(variable.codes))
+        return self._unit_counts[variable.name]
+
+    def _column(self, entity: Entity, variable: Variable) -> Integers:
+        """The codes of a variable that these units have themselves; none is beyond its list."""
+        return self.store.column(entity, variable)[: self.store.rows(entity)]
 
     def _variables(self, entity: Entity) -> Iterator[Variable]:
         grids = {grid.variable for grid in self.schema.grids}
@@ -155,13 +183,7 @@ class _Search:
 
     def _extremes(self, variable: Variable) -> tuple[Int64, Int64, Int64]:
         """For each code the least and the largest number held, and how many units have it."""
-        size = len(variable.codes)
-        column = self.store.raw(self.each, variable.name).astype(np.int64)
-        least = np.full(size, np.iinfo(np.int64).max)
-        most = np.full(size, -1, dtype=np.int64)
-        np.minimum.at(least, column, self.numbers)
-        np.maximum.at(most, column, self.numbers)
-        return least, most, np.bincount(column, minlength=size).astype(np.int64)
+        return extremes(self._column(self.each, variable), self.numbers, len(variable.codes))
 
     def _counting(
         self, variable: Variable, least: Int64, most: Int64, units: Int64
@@ -199,19 +221,6 @@ class _Search:
         lines = ["[[identity]]", f'each = "{self.each.value}"', f'holds = "{self.holds.value}"']
         lines += [f"times = {times}"] if times != 1 else []
         return (*lines, f"when = {toml(when)}")
-
-
-def _rows_above(store: CensusStore, holds: Entity, each: Entity) -> npt.NDArray[np.uint32]:
-    """For each unit the row of the one that holds it."""
-    path = store.schema.path(holds, each) or ()
-    place: npt.NDArray[np.uint32] = np.arange(store.rows(holds), dtype=np.uint32)
-    for child, parent in itertools.pairwise((holds, *path)):
-        link = store.raw(child, link_column(parent))
-        there = place != NO_ROW
-        above = np.full(place.size, NO_ROW, dtype=np.uint32)
-        above[there] = link[place[there]]
-        place = above
-    return place
 
 
 def _valid(variable: Variable) -> Mask:

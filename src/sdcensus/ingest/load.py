@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -135,8 +135,9 @@ class LoadReport(Confidential):
         problems: Values that do not fit the schema, with what was made of them.
         notes: What else to know, such as areas that the map does not show.
         identities: Identities between units that the records show and the schema does not declare,
-            as lines for it.
+            as lines for it; ``None`` where nobody looked for them.
         links: How the links between records match, for each kind that names another.
+        removed: What killed loads had left at the place of the store, which was removed.
     """
 
     store: Path
@@ -144,8 +145,9 @@ class LoadReport(Confidential):
     facts: LoadFacts
     problems: tuple[Problem, ...]
     notes: tuple[Text, ...] = ()
-    identities: tuple[ProposedIdentity, ...] = ()
+    identities: tuple[ProposedIdentity, ...] | None = None
     links: tuple[LinkMatches, ...] = ()
+    removed: tuple[Path, ...] = ()
 
     def __repr__(self) -> str:
         return f"<LoadReport of {self.store.name}: confidential>"
@@ -164,6 +166,8 @@ def load_census(
     on_problem: OnProblem = OnProblem.REFUSE,
     replace: bool = False,
     maps: Sequence[CensusMap] = (),
+    propose: bool = False,
+    finish: Callable[[LoadReport, CensusStore], None] = lambda *_: None,
     progress: Progress = no_progress,
 ) -> LoadReport:
     """Load the files of a schema into a new store.
@@ -175,6 +179,9 @@ def load_census(
         on_problem: Refuse records that do not fit the schema, or count them as "not stated".
         replace: Put the new store in the place of an older one.
         maps: The maps of its geographies, which the store keeps.
+        propose: Look for identities between units that the schema does not declare.
+        finish: Called with the report and the store before the store gets its name: whoever is
+            killed there has no store yet, and the same call makes all of it.
         progress: Called with the stage and how much of it is done.
     """
     for grid in schema.grids:
@@ -189,17 +196,25 @@ def load_census(
         # Only now is no file of the folder mapped any more: Windows removes and renames no others.
         for folder in writer.folder.glob("*.parts"):
             shutil.rmtree(folder)
-    store = CensusStore.open(out)
-    notes = (
-        *(census_map.note for census_map in maps if census_map.note),
-        *inhabited_notes(store.schema),
-        *unit_differences,
-    )
-    identities = undeclared_identities(store, progress)
-    lost = {kinds: link.unmatched for kinds, link in links.items()}
-    facts = look_at(store, lost, progress)
-    matches = tuple(links.values())
-    return LoadReport(out, store.schema, facts, log.problems(), notes, identities, matches)
+
+        def look(store: CensusStore) -> LoadReport:
+            lost = {kinds: link.unmatched for kinds, link in links.items()}
+            shown = (census_map.note for census_map in maps if census_map.note)
+            report = LoadReport(
+                out,
+                store.schema,
+                look_at(store, lost, progress),
+                log.problems(),
+                (*shown, *inhabited_notes(store.schema), *unit_differences),
+                undeclared_identities(store, progress) if propose else None,
+                tuple(links.values()),
+                writer.removed,
+            )
+            finish(report, store)
+            return report
+
+        # No name of a store here: its columns are not mapped any more when it gets its own.
+        return look(CensusStore.open(writer.folder, unfinished=True))
 
 
 def _build(

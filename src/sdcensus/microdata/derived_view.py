@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.microdata.derived_store import DerivedRecords
+from sdcensus.model.progress import Progress
 from sdcensus.model.published.provenance import Derivation
 from sdcensus.model.schema.variable import Entity
 from sdcensus.store.census_store import CensusStore
@@ -49,6 +50,10 @@ class DerivedView(CensusStore):
 
     def __repr__(self) -> str:
         return f"<DerivedView of {self.path.name!r}: confidential>"
+
+    def verify_once(self, progress: Progress) -> None:
+        """Compare the columns of the store behind it."""
+        self._derived.store.verify_once(progress)
 
     def raw(self, entity: Entity, column: str) -> Integers:
         """A column as it would lie on disk."""

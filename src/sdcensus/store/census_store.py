@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -15,6 +15,7 @@ from sdcensus.errors import StoreError
 from sdcensus.kernels.cells.tabulate import NO_ROW, inherit
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.cube import Origin
+from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.provenance import lineage_text
 from sdcensus.model.schema.encoding import NO_VALUE
 from sdcensus.model.schema.implications import declared_rules
@@ -24,21 +25,23 @@ from sdcensus.model.spec.listed_tables import ListedTables
 from sdcensus.model.spec.universe import Universe
 from sdcensus.model.text import parse_json
 from sdcensus.store.manifest import (
+    CODE_TYPES,
     DIGEST_COLUMN,
     KEY_COLUMN,
     SCHEMA_FILE,
     Manifest,
     column_file,
+    compared_files,
     link_column,
     map_file,
     owner_column,
     read_manifest,
+    types_of_column,
     value_column,
 )
 from sdcensus.store.schema_json import schema_digest, schema_from_json
 
 Integers = npt.NDArray[Any]
-
 
 #: Kernels look up without asking whether there is such a place. A store is checked when a column is
 #: first used; a file that is overwritten later, under a server that runs, is noticed here.
@@ -129,20 +132,21 @@ class RecordSource(Protocol):
     def sorted_geography(self, entity: Entity) -> str | None: ...  # noqa: D102
 
 
-#: Types that a column of codes may have; anything else is damage. A code below 0 would make a
-#: kernel count outside its arrays.
-_CODES = frozenset({"uint8", "uint16", "uint32"})
-
-
 class CensusStore(Confidential):
     """An encoded census. Shows no rows and no counts; reads columns when they are needed."""
 
-    __slots__ = ("_checked", "_columns", "_in_order", "_listed", "manifest", "path", "schema")
+    __slots__ = (
+        *("_checked", "_columns", "_in_order", "_listed", "_unverified"),
+        *("manifest", "path", "schema"),
+    )
 
-    def __init__(self, path: Path, manifest: Manifest, schema: Schema) -> None:
+    def __init__(
+        self, path: Path, manifest: Manifest, schema: Schema, *, verify: bool = False
+    ) -> None:
         self.path = path
         self.manifest = manifest
         self.schema = schema
+        self._unverified = self._digests() if verify else {}  # compared before they are used
         self._columns: dict[tuple[Entity, str], Integers] = {}
         self._checked: set[tuple[Entity, str]] = set()
         self._in_order: dict[Entity, bool] = {}
@@ -150,10 +154,14 @@ class CensusStore(Confidential):
         self._listed = None if manifest.listed is None else ListedTables(manifest.listed, schema)
 
     @classmethod
-    def open(cls, path: Path, *, unfinished: bool = False) -> CensusStore:
+    def open(cls, path: Path, *, unfinished: bool = False, verify: bool = False) -> CensusStore:
         """Open a store; only its manifest, its schema and the sizes of its files are read.
 
-        Only who writes a store can open it before it is finished.
+        Args:
+            path: The folder of the store.
+            unfinished: Open one that is still being written, as only who writes it can.
+            verify: Compare each column with its digest before it is first used: numbers for others
+                come from such stores only.
         """
         if not path.exists():
             raise StoreError(f"There is no store at {path}.")
@@ -163,7 +171,7 @@ class CensusStore(Confidential):
         schema = read_schema(path)
         if schema_digest(schema) != manifest.schema_digest:
             raise StoreError(f"{path / SCHEMA_FILE} is not the schema this store was made with.")
-        store = cls(path, manifest, schema)
+        store = cls(path, manifest, schema, verify=verify)
         store._check_files()
         return store
 
@@ -194,8 +202,8 @@ class CensusStore(Confidential):
             for name, info in columns.items():
                 file = column_file(self.path, entity, name)
                 # A column without records has the type of the first piece, which it lacks.
-                empty = not self.manifest.rows[entity] and info.type in _CODES
-                if info.type not in _types_of(name) and not empty:
+                empty = not self.manifest.rows[entity] and info.type in CODE_TYPES
+                if info.type not in types_of_column(name) and not empty:
                     raise StoreError(f"{file} has an unknown type. Load the census again.")
                 expected = self.manifest.rows[entity] * np.dtype(info.type).itemsize
                 try:
@@ -217,6 +225,8 @@ class CensusStore(Confidential):
         array: Integers
         if rows:
             file = column_file(self.path, entity, column)
+            if file in self._unverified:
+                self._compare({file: info.digest}, no_progress)
             # A plain array over the mapped file: kernels know arrays, not their subclasses.
             array = np.asarray(np.memmap(file, dtype=info.type, mode="r", shape=(rows,)))
         else:
@@ -368,15 +378,37 @@ class CensusStore(Confidential):
 
     def verify(self) -> Iterator[str]:
         """Compare every column with its digest; yields the name of each that was read."""
-        for entity, columns in self.manifest.columns.items():
-            for name, info in columns.items():
-                file = column_file(self.path, entity, name)
-                if file_digest(file) != info.digest:
-                    raise StoreError(f"{file} has changed since the census was loaded.")
-                yield f"{entity}/{name}"
+        for file in self._compared(self._digests()):
+            yield f"{file.parent.name}/{file.stem}"
         for variable in self.manifest.maps:
             self.map(variable)
             yield f"maps/{variable}"
+
+    def verify_once(self, progress: Progress) -> None:
+        """Compare the columns that were not compared since the store was opened to be verified."""
+        self._compare(dict(self._unverified), progress)
+
+    def _digests(self) -> dict[Path, str]:
+        return {
+            column_file(self.path, entity, name): info.digest
+            for entity, columns in self.manifest.columns.items()
+            for name, info in columns.items()
+        }
+
+    def _compare(self, files: Mapping[Path, str], progress: Progress) -> None:
+        for done, file in enumerate(self._compared(files), start=1):
+            progress("comparing the store with its digests", done / len(files))
+            self._unverified.pop(file, None)
+
+    def _compared(self, files: Mapping[Path, str]) -> Iterator[Path]:
+        made, again = "the census was loaded", "load the census again"
+        if self.manifest.lineage:
+            made, again = "the store was derived", "derive it again from its store"
+        return compared_files(
+            files,
+            since=made,
+            remedy=f"The store {self.path} is damaged. Restore it from a backup, or {again}.",
+        )
 
 
 def read_schema(path: Path) -> Schema:
@@ -392,21 +424,6 @@ def read_schema(path: Path) -> Schema:
         return schema_from_json(parse_json(schema_file.read_text(encoding="utf-8")))
     except (OSError, ValueError, RecursionError):
         raise StoreError(f"{schema_file} cannot be read. Load the census again.") from None
-
-
-def _types_of(column: str) -> frozenset[str]:
-    """The types that a column may have."""
-    if column == DIGEST_COLUMN:
-        return frozenset({"uint64"})
-    if column.startswith("_"):  # record keys, and rows of parents
-        return frozenset({"uint32"})
-    return frozenset({"int64"}) if column.endswith(value_column("")) else _CODES
-
-
-def file_digest(path: Path) -> str:
-    """BLAKE2b-128 of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
 
 
 def all_rows_of(universe: Universe, store: CensusStore, entity: Entity) -> Integers:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,6 +28,11 @@ SCHEMA_FILE = "schema.json"
 
 #: Columns that are not variables.
 DIGEST_COLUMN, KEY_COLUMN = "_digest", "_key"
+#: Types that a column of codes may have; anything else is damage. A code below 0 would make a
+#: kernel count outside its arrays.
+CODE_TYPES = frozenset({"uint8", "uint16", "uint32"})
+#: Files that are compared with their digests at a time.
+_AT_A_TIME = 8
 
 
 def link_column(parent: Entity) -> str:
@@ -51,6 +58,15 @@ def owner_column(variable: str) -> str:
 def column_file(folder: Path, entity: Entity, column: str) -> Path:
     """Where a column lies in a store."""
     return folder / entity.value / f"{column}.bin"
+
+
+def types_of_column(column: str) -> frozenset[str]:
+    """The types that a column may have."""
+    if column == DIGEST_COLUMN:
+        return frozenset({"uint64"})
+    if column.startswith("_"):  # record keys, and rows of parents
+        return frozenset({"uint32"})
+    return frozenset({"int64"}) if column.endswith(value_column("")) else CODE_TYPES
 
 
 def map_file(folder: Path, variable: str) -> Path:
@@ -97,6 +113,14 @@ class Manifest:
             whole.update(f"{json.dumps(derivation.to_json(), sort_keys=True)}\n".encode())
         return whole.hexdigest()
 
+    @property
+    def settings_digest(self) -> str:
+        """A digest of what the data version does not cover and numbers depend on."""
+        listed = None if self.listed is None else self.listed.to_json()
+        settings = [self.key_space.to_json(), self.key_version, self.secret_id, listed]
+        text = json.dumps(settings, sort_keys=True)
+        return hashlib.blake2b(text.encode(), digest_size=16, person=b"settings").hexdigest()
+
     def to_json(self) -> str:
         """The manifest as the text of its file."""
         content = {
@@ -108,6 +132,7 @@ class Manifest:
             "key_space": self.key_space.to_json(),
             "key_version": self.key_version,
             "secret_id": self.secret_id,
+            "settings_digest": self.settings_digest,
             "on_problem": self.on_problem,
             **({"maps": dict(sorted(self.maps.items()))} if self.maps else {}),
             **({"lineage": [step.to_json() for step in self.lineage]} if self.lineage else {}),
@@ -177,4 +202,46 @@ def _from_json(content: Mapping[str, Any]) -> Manifest:
     )
     if manifest.data_version != content["data_version"]:
         raise ValueError("data version")
+    # Older versions wrote none.
+    if content.get("settings_digest", manifest.settings_digest) != manifest.settings_digest:
+        raise ValueError("settings")
     return manifest
+
+
+def file_digest(path: Path) -> str:
+    """BLAKE2b-128 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
+
+
+def compared_files(digests: Mapping[Path, str], *, since: str, remedy: str) -> Iterator[Path]:
+    """Compare files with their digests, several at a time; yields each, in their order.
+
+    They are read, not mapped: of a disk that fails one learns by an error, not by a crash.
+
+    Args:
+        digests: The files, with the digests that their bytes had.
+        since: When they had, for messages.
+        remedy: What to do about a file that has changed.
+
+    Raises:
+        StoreError: The bytes of a file are others, or it cannot be read.
+    """
+
+    def compare(file: Path) -> Path:
+        try:
+            same = file_digest(file) == digests[file]
+        except FileNotFoundError:
+            raise StoreError(f"{file} is missing. {remedy}") from None
+        except OSError as error:
+            raise StoreError(f"{file} cannot be read: {error.strerror}. {remedy}") from None
+        if not same:
+            raise StoreError(f"{file} has changed since {since}. {remedy}")
+        return file
+
+    if len(digests) == 1:
+        yield from map(compare, digests)
+        return
+    # Taking a digest lets other threads work.
+    with ThreadPoolExecutor(min(_AT_A_TIME, os.cpu_count() or 1)) as threads:
+        yield from threads.map(compare, digests)

@@ -1,4 +1,4 @@
-"""Files and folders that only their owner can read.
+"""Files and folders that only their owner can read, and places at which one process works.
 
 A file is private before its first byte is written. Where files have modes, it is created with one
 that gives others nothing; on Windows, where it would inherit the permissions of its folder, these
@@ -12,6 +12,7 @@ import errno
 import os
 import re
 import secrets
+import sqlite3
 import stat
 import subprocess
 import tempfile
@@ -100,6 +101,65 @@ def make_owner_only_folder(path: Path) -> None:
         _make_private(path)
     except OSError as error:
         raise _not_written(path, error) from error
+
+
+@contextmanager
+def taken_alone(
+    path: Path, *, busy: str, otherwise: str, patience: float, remove: bool = False
+) -> Iterator[None]:
+    """Keep others out while a file is taken; what a killed process had taken is nobody's.
+
+    SQLite locks the file, in the way of each system.
+
+    Args:
+        path: The file, which is made where there is none.
+        busy: What to say where another process has taken it.
+        otherwise: What to do where it cannot be taken at all.
+        patience: For how many seconds to wait for another process.
+        remove: Remove the file in the end.
+
+    Raises:
+        OutputError: Another process has taken it, or it cannot be used.
+    """
+    connection: sqlite3.Connection | None = None
+    try:
+        try:
+            connection = _taken(path, patience)
+        except sqlite3.Error as error:
+            code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+            if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+                raise OutputError(busy) from None
+            raise OutputError(f"{path} cannot be used: {error}. {otherwise}") from None
+        yield
+    finally:
+        if connection is not None:
+            if remove:
+                _remove(path)  # Windows removes no open file: there it is removed below
+            connection.close()
+            if remove and _WINDOWS:
+                _remove(path)
+
+
+def _taken(path: Path, patience: float) -> sqlite3.Connection:
+    """A connection that has taken a file, which still stands under its name."""
+    while True:
+        with suppress(FileExistsError):
+            create_owner_only(path, b"")
+        try:
+            before = path.stat()
+        except FileNotFoundError:
+            continue  # removed by the process that had taken it
+        connection = sqlite3.connect(path, timeout=patience, isolation_level=None)
+        try:
+            connection.execute("BEGIN EXCLUSIVE")
+            if os.path.samestat(before, path.stat()):
+                return connection
+        except FileNotFoundError:
+            pass
+        except BaseException:
+            connection.close()
+            raise
+        connection.close()
 
 
 def keep_writing_to_owner(path: Path) -> None:

@@ -8,7 +8,7 @@ holds no digests of identity and no ids; it is as confidential as the store that
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,13 +16,19 @@ from typing import Any
 from sdcensus.errors import SdcensusError, StoreError
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.cube import Origin
+from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.schema.implications import declared_rules
 from sdcensus.model.schema.schema import KeySpace, Schema
 from sdcensus.model.schema.variable import Entity, Variable
 from sdcensus.model.spec.listed_tables import ListedTables, TableList
 from sdcensus.model.text import parse_json
-from sdcensus.store.census_store import file_digest
-from sdcensus.store.manifest import MANIFEST_FILE, SCHEMA_FILE, owner_column, value_column
+from sdcensus.store.manifest import (
+    MANIFEST_FILE,
+    SCHEMA_FILE,
+    compared_files,
+    owner_column,
+    value_column,
+)
 from sdcensus.store.schema_json import schema_digest, schema_from_json
 
 FORMAT_NAME = "sdcensus-parquet"
@@ -227,12 +233,16 @@ class ParquetCensus(Confidential):
         schema: The schema of its records.
     """
 
-    __slots__ = ("location", "manifest", "schema")
+    __slots__ = ("_unverified", "location", "manifest", "removed", "schema")
 
     def __init__(self, location: str, manifest: ParquetManifest, schema: Schema) -> None:
         self.location = location
         self.manifest = manifest
         self.schema = schema
+        #: What killed exports had left, which was removed when this one was made.
+        self.removed: tuple[Path, ...] = ()
+        #: Files that are compared with their digests before they are read.
+        self._unverified: dict[Path, str] = {}
 
     def __repr__(self) -> str:
         return f"<ParquetCensus {self.location.rstrip('/').rpartition('/')[2]!r}: confidential>"
@@ -251,12 +261,13 @@ class ParquetCensus(Confidential):
         return cls(location, read, own)
 
     @classmethod
-    def open(cls, folder: Path, *, verify: bool = False) -> ParquetCensus:
+    def open(cls, folder: Path, *, verify: bool = False, before_use: bool = False) -> ParquetCensus:
         """Open an exported census on this machine.
 
         Args:
             folder: The folder.
             verify: Compare every file with its digest; else only the sizes.
+            before_use: Compare the files of a kind of unit before they are first read.
         """
         if not folder.is_dir():
             kind = "is a file; an exported census is a folder" if folder.exists() else "is missing"
@@ -275,10 +286,14 @@ class ParquetCensus(Confidential):
         census = cls.from_texts(
             folder.resolve().as_posix(), manifest=texts[MANIFEST_FILE], schema=texts[SCHEMA_FILE]
         )
-        census._check_files(folder, verify=verify)
+        census._check_files(folder)
+        if verify or before_use:
+            census._unverified = census._digests(census.manifest.datasets.values())
+        if verify:
+            census.verify_once()
         return census
 
-    def _check_files(self, folder: Path, *, verify: bool) -> None:
+    def _check_files(self, folder: Path) -> None:
         for dataset in self.manifest.datasets.values():
             for file in dataset.files:
                 path = folder / file.name
@@ -288,8 +303,27 @@ class ParquetCensus(Confidential):
                     raise StoreError(f"{path} is missing. {_AGAIN}") from None
                 if size != file.size:
                     raise StoreError(f"{path} is cut off or too long. {_AGAIN}")
-                if verify and file_digest(path) != file.digest:
-                    raise StoreError(f"{path} has changed since it was exported. {_AGAIN}")
+
+    def verify_once(self, progress: Progress = no_progress) -> None:
+        """Compare the files that were not compared since the census was opened to be verified."""
+        self._compare(dict(self._unverified), progress)
+
+    def _digests(self, datasets: Iterable[Dataset]) -> dict[Path, str]:
+        return {
+            Path(self.location) / file.name: file.digest
+            for dataset in datasets
+            for file in dataset.files
+        }
+
+    def _compare(self, files: Mapping[Path, str], progress: Progress) -> None:
+        compared = compared_files(
+            files,
+            since="it was exported",
+            remedy=f"The export {self.location} is damaged. {_AGAIN}",
+        )
+        for done, file in enumerate(compared, start=1):
+            progress("comparing the files with their digests", done / len(files))
+            self._unverified.pop(file, None)
 
     @property
     def origin(self) -> Origin:
@@ -319,6 +353,10 @@ class ParquetCensus(Confidential):
 
     def files(self, entity: Entity) -> list[str]:
         """The addresses of the files of a kind. Other files in the folder are never read."""
+        if self._unverified:
+            own = self._digests([self.dataset(entity)])
+            wanted = {file: known for file, known in own.items() if file in self._unverified}
+            self._compare(wanted, no_progress)
         return [f"{self.location.rstrip('/')}/{file.name}" for file in self.dataset(entity).files]
 
     def codes(self, entity: Entity, variable: Variable) -> str:

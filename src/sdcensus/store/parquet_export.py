@@ -18,8 +18,15 @@ from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.schema.encoding import NO_VALUE
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity, Variable
-from sdcensus.store.census_store import CensusStore, Column, file_digest
-from sdcensus.store.manifest import KEY_COLUMN, SCHEMA_FILE, link_column, owner_column, value_column
+from sdcensus.store.census_store import CensusStore, Column
+from sdcensus.store.manifest import (
+    KEY_COLUMN,
+    SCHEMA_FILE,
+    file_digest,
+    link_column,
+    owner_column,
+    value_column,
+)
 from sdcensus.store.parquet_census import (
     COLUMN_TYPES,
     FORMAT_NAME,
@@ -116,9 +123,14 @@ def export_parquet(
         making.publish()
     except OSError as error:
         raise making.not_written(error) from None
+    except BaseException as error:
+        making.note_removed(error)
+        raise
     finally:
         making.abandon()
-    return ParquetCensus.open(out)
+    exported = ParquetCensus.open(out)
+    exported.removed = making.removed
+    return exported
 
 
 def _write_dataset(

@@ -186,7 +186,7 @@ def _mark_of(known: Making) -> PeopleMark | None:
     if known.people or not known.store:
         return PeopleMark.parse(known.people)
     try:
-        store = CensusStore.open(Path(known.store))
+        store = CensusStore.open(Path(known.store), verify=True)
     except StoreError:
         return None
     same = store.manifest.data_version == known.data_version

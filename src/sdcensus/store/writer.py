@@ -1,6 +1,7 @@
 """Writing a store: under a temporary name, the manifest last, then one rename.
 
-A load that is killed leaves a folder whose name and content cannot be taken for a store.
+A load that is killed leaves a folder whose name and content cannot be taken for a store. The next
+one to the same place removes it; two at once cannot be, since the place is taken while one works.
 """
 
 from __future__ import annotations
@@ -10,10 +11,11 @@ import glob
 import hashlib
 import json
 import os
+import re
 import secrets
 import shutil
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,7 @@ from sdcensus.errors import OutputError
 from sdcensus.model.published.provenance import Derivation
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity
+from sdcensus.model.sentences import sentence
 from sdcensus.model.spec.listed_tables import TableList
 from sdcensus.model.text import parse_json
 from sdcensus.store.manifest import (
@@ -37,15 +40,20 @@ from sdcensus.store.manifest import (
     column_file,
     map_file,
 )
-from sdcensus.store.owner_only import make_owner_only_folder
+from sdcensus.store.owner_only import make_owner_only_folder, taken_alone
 from sdcensus.store.schema_json import schema_digest, schema_to_json
+
+#: How folders in the making are told apart: by chance, or by the work that goes on in them.
+_MARKS = "[0-9a-f]{8}|[0-9a-f]{16}"
+#: For how many seconds to wait for another program at the same place.
+_PATIENCE = 0.2
 
 
 class FolderInTheMaking:
     """A folder of its own beside where it will stand, which only its owner can enter.
 
     Its manifest is written last, under another name: what a killed program leaves behind cannot
-    be taken for the finished folder.
+    be taken for the finished folder. It is removed by the next program that makes one there.
 
     Args:
         out: Where it will stand.
@@ -62,13 +70,28 @@ class FolderInTheMaking:
         self.out = out
         self.replace = replace
         self.resumed = resumed
-        _check_place(out, replace=replace, what=what, format_name=format_name)
         self.folder = out.with_name(f"{out.name}.partial-{resumed or secrets.token_hex(4)}")
+        #: What killed programs had left, which was removed.
+        self.removed: tuple[Path, ...] = ()
+        self._taken = contextlib.ExitStack()
         try:
             out.parent.mkdir(parents=True, exist_ok=True)
+            self._taken.enter_context(_taken_place(out))
+            _put_back(out)
+            self.removed = _clear(out, but=self.folder)
+            _check_place(out, replace=replace, what=what, format_name=format_name)
             make_owner_only_folder(self.folder)
-        except OSError as error:
-            raise self.not_written(error) from None
+        except BaseException as error:
+            self._taken.close()
+            self.note_removed(error)
+            if isinstance(error, OSError):
+                raise self.not_written(error) from None
+            raise
+
+    def note_removed(self, error: BaseException) -> None:
+        """Let an error say as well what was removed before it."""
+        if self.removed:
+            error.add_note(removed_sentence(self.removed))
 
     def not_written(self, error: OSError) -> OutputError:
         """What to say when the disk refuses."""
@@ -102,19 +125,47 @@ class FolderInTheMaking:
             shutil.rmtree(old, ignore_errors=True)
 
     def abandon(self) -> None:
-        """Remove what was written."""
+        """Remove what was written, and let others work at the place."""
         shutil.rmtree(self.folder, ignore_errors=True)
+        self._taken.close()
 
 
-def _check_place(out: Path, *, replace: bool, what: str, format_name: str) -> None:
-    """Refuse a place at which something else stands, or an older one that nobody replaces."""
-    _put_back(out)
-    if not replace and (out.exists() or out.is_symlink()):
-        raise OutputError(
-            f"{out} already exists. Choose another name, or add --replace to make it anew."
-        )
-    if replace and out.exists() and not _is_of(out, format_name):
-        raise OutputError(f"{out} is not {what}, so it is not replaced.")
+def note_report(folder: Path, report: Path) -> None:
+    """Note in a store in the making where its report will stand before its name is given."""
+    (folder / _REPORT).write_text(str(report.absolute()), encoding="utf-8", newline="\n")
+
+
+def is_noted_report(out: Path, report: Path) -> bool:
+    """Whether a load that was killed has written this report on a store that never stood here."""
+    for folder in _left(out):
+        with contextlib.suppress(OSError, ValueError):
+            if (folder / _REPORT).read_text(encoding="utf-8") == str(report.absolute()):
+                return True
+    return False
+
+
+def removed_sentence(paths: Sequence[Path]) -> str:
+    """What is said about what killed programs had left."""
+    return sentence("start.load.removed", paths=", ".join(map(str, paths)))
+
+
+def _taken_place(out: Path) -> contextlib.AbstractContextManager[None]:
+    """Keep others away from a place while something is made for it."""
+    return taken_alone(
+        out.with_name(f"{out.name}.partial-lock"),
+        busy=f"Another program is making {out} at this moment. Wait until it is done, or choose"
+        " another name; nothing was changed.",
+        otherwise=f"Make {out.name} in a folder in which you may write.",
+        patience=_PATIENCE,
+        remove=True,
+    )
+
+
+def _left(out: Path) -> list[Path]:
+    """What killed programs have left at a place; only while it is taken: all of them ended."""
+    marks = re.compile(rf"{re.escape(out.name)}\.partial-({_MARKS})(\.old)?")
+    beside = sorted(out.parent.glob(f"{glob.escape(out.name)}.partial-*"))
+    return [path for path in beside if marks.fullmatch(path.name) and path.is_dir()]
 
 
 def _put_back(out: Path) -> None:
@@ -122,11 +173,28 @@ def _put_back(out: Path) -> None:
 
     As long as the new one stands beside it; afterwards the older one is only in the way.
     """
-    for old in sorted(out.parent.glob(f"{glob.escape(out.name)}.partial-*.old")):
-        if not out.exists() and old.with_name(old.name.removesuffix(".old")).exists():
-            old.replace(out)
-        else:
-            shutil.rmtree(old, ignore_errors=True)
+    for path in _left(out):
+        new = path.with_name(path.name.removesuffix(".old"))
+        if new != path and new.exists() and not out.exists():
+            path.replace(out)
+
+
+def _clear(out: Path, but: Path) -> tuple[Path, ...]:
+    """Remove what killed programs have left; which folders are gone."""
+    left = [path for path in _left(out) if path != but]
+    for path in left:
+        shutil.rmtree(path, ignore_errors=True)
+    return tuple(path for path in left if not path.exists())
+
+
+def _check_place(out: Path, *, replace: bool, what: str, format_name: str) -> None:
+    """Refuse a place at which something else stands, or an older one that nobody replaces."""
+    if not replace and (out.exists() or out.is_symlink()):
+        raise OutputError(
+            f"{out} already exists. Choose another name, or add --replace to make it anew."
+        )
+    if replace and out.exists() and not _is_of(out, format_name):
+        raise OutputError(f"{out} is not {what}, so it is not replaced.")
 
 
 def _is_of(folder: Path, format_name: str) -> bool:
@@ -145,6 +213,8 @@ Integers = npt.NDArray[Any]
 _A_STORE = "a census store"
 #: The columns that are whole, while a store is written whose work can be taken up.
 _WRITTEN = ".written"
+#: The file outside of the store in which a report on it is written before it has its name.
+_REPORT = ".report"
 
 
 class StoreWriter(FolderInTheMaking):
@@ -167,7 +237,10 @@ class StoreWriter(FolderInTheMaking):
     @staticmethod
     def check_place(out: Path, *, replace: bool) -> None:
         """Refuse a place before any work at which a store could not be put after it."""
-        _check_place(out, replace=replace, what=_A_STORE, format_name=FORMAT_NAME)
+        if out.parent.is_dir():
+            with _taken_place(out):
+                _put_back(out)
+                _check_place(out, replace=replace, what=_A_STORE, format_name=FORMAT_NAME)
 
     def add_entity(self, entity: Entity, rows: int) -> None:
         """Declare a kind of unit and how many records it has."""
@@ -255,6 +328,7 @@ class StoreWriter(FolderInTheMaking):
         """Let the manifest count, and give the folder its real name."""
         (self.folder / _WRITTEN).unlink(missing_ok=True)
         super().publish()
+        (self.out / _REPORT).unlink(missing_ok=True)
 
     def write_map(self, variable: str, content: bytes) -> None:
         """Keep the map of a geography."""
@@ -309,5 +383,8 @@ def writing(out: Path, *, replace: bool = False, resumed: str = "") -> Iterator[
     try:
         yield writer
         writer.publish()
+    except BaseException as error:
+        writer.note_removed(error)
+        raise
     finally:
         writer.abandon()

@@ -178,3 +178,38 @@ def test_what_became_of_values_is_said_as_it_is(run: Run, village: Village, tmp_
     assert "report" not in answer.out
     shown = run("tabulate", tmp_path / "a.store", "--by", "tenure", "--show", "--confidential").out
     assert ["Not", "stated", "1"] in [line.split() for line in shown.splitlines()]
+
+
+def test_identities_are_looked_for_only_where_that_is_asked_for(
+    run: Run, village: Village, tmp_path: Path
+) -> None:
+    """Sixty households, each with one married person and one who is not."""
+    persons = [
+        ("E1", house, number, "Secret", 9, 20 + house % 50, number - 1, "1")
+        for house in range(1, 61)
+        for number in (1, 2)
+    ]
+    schema = write_village(tmp_path / "files", persons=persons)
+    with (schema.parent / "households.csv").open("w", encoding="utf-8", newline="") as file:
+        file.write("ed,house,tenure,weight\n")
+        file.writelines(f"E1,{house},O,1.00\n" for house in range(1, 61))
+    store = tmp_path / "a.store"
+    given = ("load", schema, "--out", store, "--secret", village.secret, "--replace")
+    report = store.with_name("a.store.report.txt")
+    plain = run(*given)
+    assert (plain.code, plain.err) == (0, "")
+    assert "[[identity]]" not in report.read_text(encoding="utf-8")
+    assert "--propose" in report.read_text(encoding="utf-8")
+    asked = run(*given, "--propose")
+    assert asked.code == 0
+    for text in (asked.err, report.read_text(encoding="utf-8")):
+        assert text.count("[[identity]]") >= 2
+        assert "married == '1'" in text
+    assert "--propose" not in report.read_text(encoding="utf-8")
+    spoken = run(*given, "--propose", "-l", "nl")
+    assert "het schema zegt dat niet" in " ".join(spoken.err.split())
+    # What is not declared is told by the design of a policy too.
+    policy = tmp_path / "policy.toml"
+    policy.write_text('name = "p"\n', encoding="utf-8")
+    designed = run("policy", "design", policy, store, "--confidential")
+    assert "married == '1'" in designed.out

@@ -34,9 +34,7 @@ def load(
     reporting: LoadReporting,
     on_problem: OnProblem = OnProblem.REFUSE,
 ) -> LoadedCensus:
-    return reporting.finish(
-        reporting.load(schema, secret=Secret(SECRET_BYTES), on_problem=on_problem)
-    )
+    return reporting.load(schema, secret=Secret(SECRET_BYTES), on_problem=on_problem)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from sdcensus.cli.shared.console import Output, Stages, plain_table, typed
+from sdcensus.cli.shared.console import Output, Stages, note_removed, plain_table, typed
 from sdcensus.cli.shared.options import Quiet, Store, examples
 from sdcensus.cli.shared.run import all_or_nothing
 from sdcensus.model.quantities import bytes_text, duration_text
@@ -39,6 +39,7 @@ def export(
     began = time.perf_counter()
     with all_or_nothing(), Stages(output, "opening the store") as stages:
         exported = export_store(store, out, replace=replace, progress=stages)
+    note_removed(output, exported.removed)
     output.say(f"Made {out} in {duration_text(time.perf_counter() - began)}. It is confidential.")
     sizes = plain_table()
     for heading in ("", "records", "columns", "files", "size"):

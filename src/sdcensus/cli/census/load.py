@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sdcensus.cli.shared.console import Output, Stages, plain_table, typed
+from sdcensus.cli.shared.console import Output, Stages, note_removed, plain_table, typed
 from sdcensus.cli.shared.options import Language, Quiet, SecretFile, examples
 from sdcensus.cli.shared.run import all_or_nothing
 from sdcensus.model.quantities import duration_text, number_text
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 EXAMPLES = examples(
     "sdcensus load census.toml --out census.store --secret office.secret",
     "sdcensus load census.toml --out census.store --replace --on-problem missing",
+    "sdcensus load census.toml --out census.store --propose",
     "sdcensus load census.toml --out census.store -l es --report office/load.html",
 )
 
@@ -54,6 +55,14 @@ def load(
             " store, as STORE.report.html and STORE.report.txt, for their owner only.",
         ),
     ] = None,
+    propose: Annotated[
+        bool,
+        typer.Option(
+            "--propose",
+            help="Look for identities between units that the records show and the schema does not"
+            " declare, and propose them.",
+        ),
+    ] = False,
     no_report: Annotated[bool, typer.Option("--no-report", help="Write no load report.")] = False,
     language: Language = None,
     quiet: Quiet = False,
@@ -73,12 +82,10 @@ def load(
     began = time.perf_counter()
     reporting = LoadReporting(out, report, wanted=not no_report, language=language, replace=replace)
     with all_or_nothing(), Stages(output, "reading the schema") as stages:
-        load_report = reporting.load(
-            schema, secret=secret, on_problem=on_problem.value, progress=stages
+        loaded = reporting.load(
+            schema, secret=secret, on_problem=on_problem.value, propose=propose, progress=stages
         )
     took = time.perf_counter() - began
-    with Stages(output, "looking for rules that are not declared") as stages:
-        loaded = reporting.finish(load_report, progress=stages)
     _say_notes(output, loaded, language)
     output.say(speak("start.load.made", language, path=str(out), took=duration_text(took)))
     records = plain_table(header=False)
@@ -99,8 +106,9 @@ def load(
 
 
 def _say_notes(output: Output, loaded: LoadedCensus, language: str | None) -> None:
-    """What was made of values that do not fit, and identities that are not declared."""
+    """What was removed, what was made of values that do not fit, undeclared identities."""
     report = loaded.report
+    note_removed(output, report.removed, language)
     if report.problems:
         output.note(speak("start.load.problems", language))
         for problem in report.problems:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sdcensus.cli.shared.console import Output, plain_table
+from sdcensus.cli.shared.console import Output, note_removed, plain_table
 from sdcensus.model.sentences import in_language, speak
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ def show_report(output: Output, report: DerivationReport, language: str | None) 
         output.say(f"{name}: {count:,} changed" if name in report.changed else f"{name}: {count:,}")
     for table in report.facts:
         show_facts(output, table, language)
+    note_removed(output, report.removed, language)
     for note in report.notes:
         output.note(f"Note: {in_language(note, language)}")
 

@@ -12,6 +12,7 @@ import textwrap
 import threading
 import time
 import unicodedata
+from collections.abc import Sequence
 from io import TextIOWrapper
 from pathlib import Path
 from types import TracebackType
@@ -22,6 +23,7 @@ from rich.console import Console
 from rich.table import Table
 
 from sdcensus.model.quantities import share_text
+from sdcensus.model.sentences import speak
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -89,6 +91,12 @@ class Output:
             self.out.print(table)
         for line in capture.get().splitlines():
             self.out.print(line.rstrip(), soft_wrap=True)
+
+
+def note_removed(output: Output, paths: Sequence[Path], language: str | None = None) -> None:
+    """Say what killed runs had left and this one has removed."""
+    if paths:
+        output.note(speak("start.load.removed", language, paths=", ".join(map(str, paths))))
 
 
 def show_error(text: str) -> None:

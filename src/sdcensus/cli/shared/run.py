@@ -225,7 +225,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
         show_error(str(end))
         return end.exit_code
     except SdcensusError as error:
-        return _explained(str(error), error.exit_code)
+        # What else was done, such as the removal of what a killed program had left.
+        said = (str(error), *getattr(error, "__notes__", ()))
+        return _explained("\n".join(said), error.exit_code)
     except typer.TyperException as error:
         return _explained(_usage_text(error), error.exit_code)
     except (KeyboardInterrupt, typer.Abort):

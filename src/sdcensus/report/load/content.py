@@ -429,6 +429,8 @@ def _proposed(report: LoadReport, rules: Sequence[str], words: Words) -> Part:
     if report.identities:
         lines = "\n".join(str(identity) for identity in report.identities)
         pieces += [words("identities"), SchemaLines(lines)]
+    elif report.identities is None and len(report.schema.entities) > 1:
+        pieces.append(words("not_sought"))
     if rules:
         pieces += [words("rules"), SchemaLines("\n".join(rules))]
     return Part(words("proposed"), tuple(pieces))

@@ -72,6 +72,7 @@ def open_service(
     """
     progress("opening the store", 0.0)
     census = store if isinstance(store, Census) else open_census(store)
+    census.verify(progress)
     rules = policy if isinstance(policy, Policy) else read_policy(policy, census.schema)
     planned = None if plan is None else _read_plan(Path(plan), census)
     published = None

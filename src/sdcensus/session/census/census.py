@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +42,7 @@ def load(
     replace: bool = False,
     report: str | Path | None = None,
     language: str | None = None,
+    propose: bool = False,
     progress: Progress = no_progress,
 ) -> LoadReport:
     """Load the files that a schema describes into a store.
@@ -54,6 +55,7 @@ def load(
         replace: Put the new store in the place of an older one.
         report: A file for the confidential report on the load, ``.html`` or ``.txt``.
         language: Of that report.
+        propose: Look for identities between units that the schema does not declare.
         progress: Called with the stage and how much of it is done.
     """
     # Here and not above: whoever looks for the secret does not load a census.
@@ -63,8 +65,9 @@ def load(
         from sdcensus.session.census.load_report import LoadReporting
 
         place = LoadReporting(Path(out), Path(report), language=language, replace=replace)
-        loaded = place.load(schema, secret=secret, on_problem=on_problem, progress=progress)
-        return place.finish(loaded, progress=progress).report
+        return place.load(
+            schema, secret=secret, on_problem=on_problem, propose=propose, progress=progress
+        ).report
 
     return load_schema(
         read_schema(Path(schema)),
@@ -73,6 +76,7 @@ def load(
         secret=secret,
         on_problem=on_problem,
         replace=replace,
+        propose=propose,
         progress=progress,
     )
 
@@ -85,7 +89,9 @@ def load_schema(
     secret: str | Path | Secret | None,
     on_problem: str | OnProblem,
     replace: bool,
+    propose: bool,
     progress: Progress,
+    finish: Callable[[LoadReport, CensusStore], None] = lambda *_: None,
 ) -> LoadReport:
     """Load the files of a schema that was read from a document in ``folder``."""
     from sdcensus.ingest.load import load_census, read_maps
@@ -97,6 +103,8 @@ def load_schema(
         on_problem=OnProblem.parse(on_problem),
         replace=replace,
         maps=read_maps(schema, folder),
+        propose=propose,
+        finish=finish,
         progress=progress,
     )
 
@@ -160,6 +168,13 @@ class Census(Confidential):
     def records(self) -> RecordSource | None:
         """Its encoded records; ``None`` where only an engine can read them. Confidential."""
         return self._store
+
+    def verify(self, progress: Progress = no_progress) -> None:
+        """Compare all of its store or export with the digests, once, before much is computed."""
+        if isinstance(self._store, CensusStore):
+            self._store.verify_once(progress)
+        if self._parquet is not None:
+            self._parquet.verify_once(progress)
 
     def map(self, variable: str, level: str | None = None) -> dict[str, Any] | None:
         """The areas of a level of a geography as GeoJSON. Public.
@@ -331,11 +346,13 @@ def from_frame(
 def open_store(path: str | Path, *, memory_limit: str | None = None) -> Census:
     """Open a census store that ``sdcensus load`` made.
 
+    Each column is compared with its digest before it is first used.
+
     Args:
         path: The folder of the store.
         memory_limit: How much memory the engine duckdb may take, such as ``"4GB"``.
     """
-    store = CensusStore.open(Path(path))
+    store = CensusStore.open(Path(path), verify=True)
     return Census(store.schema, store, memory_limit=memory_limit)
 
 
@@ -354,7 +371,7 @@ def open_parquet(
             as ``hdfs://names/census``.
         engine: ``spark`` or ``duckdb``: which one answers unless another is asked for.
         memory_limit: How much memory DuckDB may take, such as ``"4GB"``.
-        verify: Compare every file of a folder with its digest first.
+        verify: Compare every file of a folder with its digest now, not when it is first read.
         session: The Spark session to work beside; else the active one, else a local one.
     """
     from sdcensus.engine.spark import SparkEngine
@@ -363,7 +380,7 @@ def open_parquet(
     if chosen is EngineName.MEMORY:
         raise SpecError("The engine memory reads stores only. Take duckdb or spark.")
     engines: dict[EngineName, Engine] = {}
-    if chosen is EngineName.SPARK and (is_address(folder) or session is not None):
+    if chosen is EngineName.SPARK and is_address(folder):
         spark = SparkEngine.over_parquet(folder, session=session, verify=verify)
         parquet, engines[chosen] = spark.census, spark
     elif is_address(folder):
@@ -372,7 +389,9 @@ def open_parquet(
             " spark, or mount the storage."
         )
     else:
-        parquet = ParquetCensus.open(Path(folder), verify=verify)
+        parquet = ParquetCensus.open(Path(folder), verify=verify, before_use=True)
+        if session is not None:
+            engines[EngineName.SPARK] = SparkEngine(parquet, session=session)
     return Census(
         parquet.schema,
         parquet=parquet,

@@ -37,7 +37,7 @@ def export(
         progress: Called with the stage and how much of it is done.
     """
     return export_parquet(
-        CensusStore.open(Path(store)),
+        CensusStore.open(Path(store), verify=True),
         Path(out),
         replace=replace,
         rows_per_file=rows_per_file,

@@ -7,6 +7,7 @@ can read it, and it is never written into a published folder.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,10 +26,12 @@ from sdcensus.report.load.content import loaded_content, refused_content
 from sdcensus.report.load.link_rules import link_line
 from sdcensus.report.load.page import load_page
 from sdcensus.report.load.text import load_text
-from sdcensus.session.census.census import load_schema, open_store
+from sdcensus.session.census.census import Census, load_schema
 from sdcensus.session.census.implied_codes import ProposedRule, proposed_rules
 from sdcensus.session.publish.workplace import FORMAT_NAME, MANIFEST
-from sdcensus.store.owner_only import open_owner_only
+from sdcensus.store.census_store import CensusStore
+from sdcensus.store.owner_only import write_owner_only
+from sdcensus.store.writer import is_noted_report, note_report
 
 #: What the files of a report are called, after the name of the store.
 REPORT, PROBLEMS = ".report", ".problems"
@@ -89,41 +92,55 @@ class LoadReporting:
         *,
         secret: str | Path | Secret | None = None,
         on_problem: str | OnProblem = OnProblem.REFUSE,
+        propose: bool = False,
         progress: Progress = no_progress,
-    ) -> LoadReport:
-        """Load the files that a schema describes.
+    ) -> LoadedCensus:
+        """Load the files that a schema describes, and write the report.
 
-        Where they do not fit, there is no store, and the report lists the problems.
+        The store gets its name when the report is written: a load that is killed before leaves
+        none, and the same call makes both. Where the files do not fit, there is no store, and the
+        report lists the problems.
 
         Args:
             schema: The schema document.
             secret: The office secret or its file; else ``SDCENSUS_SECRET_FILE`` names it.
             on_problem: ``refuse``, or ``missing`` to count values that do not fit as "not stated".
+            propose: Look for identities between units that the schema does not declare.
             progress: Called with the stage and how much of it is done.
         """
         read = read_schema(Path(schema))
         known = tuple(dict.fromkeys((*read.census.languages, *LANGUAGES)))
         if self.language is not None and self.language not in known:
             raise UnknownName("language", self.language, known=known)
+        loaded: list[LoadedCensus] = []
+
+        def finish(report: LoadReport, store: CensusStore) -> None:
+            loaded.append(self._finished(report, store, progress))
+
         try:
-            return load_schema(
+            load_schema(
                 read,
                 Path(schema).parent,
                 self.store,
                 secret=secret,
                 on_problem=on_problem,
                 replace=self.replace,
+                propose=propose,
+                finish=finish,
                 progress=progress,
             )
         except DataProblems as error:
             raise self._refused(error, read) from None
+        return loaded[0]
 
-    def finish(self, report: LoadReport, *, progress: Progress = no_progress) -> LoadedCensus:
-        """Look for rules that are not declared, and write the report on a store that was made."""
-        rules = proposed_rules(open_store(self.store), progress=progress)
+    def _finished(self, report: LoadReport, store: CensusStore, progress: Progress) -> LoadedCensus:
+        """Look for rules that are not declared, and write the report on a store that is made."""
+        rules = proposed_rules(Census(store.schema, store), progress=progress)
         lines = [rule.toml() for rule in rules]
         content = loaded_content(report, self._spoken, rules=lines)
-        files = self._write(content)
+        if self.file is not None:
+            note_report(store.path, self.file)
+        files = self._write(content, store.path)
         words = Words(self._spoken)
         links = tuple(link_line(link, words) for link in report.links)
         return LoadedCensus(report, rules, links, content.findings, self._written(files), files)
@@ -141,7 +158,10 @@ class LoadReporting:
         problems = [problem for problem in error.problems if isinstance(problem, Problem)]
         content = refused_content(schema, self.store.name, problems, self._spoken)
         written = self._written(self._write(content))
-        return DataProblems("\n".join(filter(None, [str(error), written])), problems)
+        said = DataProblems("\n".join(filter(None, [str(error), written])), problems)
+        for note in getattr(error, "__notes__", ()):
+            said.add_note(note)
+        return said
 
     def _check_place(self) -> None:
         """Refuse early what could not, or must not, be written in the end."""
@@ -156,11 +176,16 @@ class LoadReporting:
             return
         if self.file.suffix.lower() not in ENDINGS:
             raise OutputError(f"{self.file}: a report on a load ends with .html or .txt.")
-        if not (self.replace and _is_report(self.file)):
+        # One that a killed load of this store has written may be written again.
+        own = self.replace or is_noted_report(self.store, self.file)
+        if not (own and _is_report(self.file)):
             check_new(self.file)
 
-    def _write(self, content: Content) -> tuple[Path, ...]:
-        """Write the report in the place of the last one."""
+    def _write(self, content: Content, folder: Path | None = None) -> tuple[Path, ...]:
+        """Write the report in the place of the last one, and first into a folder that is ours.
+
+        What a killed load has left there is removed with the folder.
+        """
         if not self.wanted:
             return ()
         kind = PROBLEMS if content.refused else REPORT
@@ -168,8 +193,13 @@ class LoadReporting:
         for target in targets:
             is_page = target.suffix.lower() == ".html"
             text = load_page(content) if is_page else load_text(content)
-            with open_owner_only(target) as file:
-                file.write(text.encode("utf-8"))
+            if folder is not None:
+                write_owner_only(folder / target.name, text.encode("utf-8"))
+                with suppress(OSError):  # another disk
+                    (folder / target.name).replace(target)
+                    continue
+                (folder / target.name).unlink()
+            write_owner_only(target, text.encode("utf-8"))
         if not content.refused:
             # What was wrong with the files of an earlier try is no longer.
             for old in self._beside(PROBLEMS):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace as replaced
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +63,7 @@ class DerivationReport(Confidential):
         facts: The same as tables.
         notes: What else the office should know.
         violations: How many records break a rule of the schema that they kept before, by rule.
+        removed: What killed runs had left at its place, which was removed.
         public_papers: Where what the office lets everybody read was written; ``None`` for nothing.
     """
 
@@ -79,6 +80,7 @@ class DerivationReport(Confidential):
     notes: tuple[str, ...] = ()
     violations: Mapping[str, int] = field(default_factory=dict)
     public_papers: Path | None = None
+    removed: tuple[Path, ...] = ()
 
     def __repr__(self) -> str:
         return f"<DerivationReport of {self.store.name!r}: confidential>"
@@ -95,6 +97,7 @@ class DerivationReport(Confidential):
     def to_json(self) -> dict[str, Any]:
         """All of it, as plain values. Confidential."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
+        del values["removed"]  # of the run, not of the store
         facts = {
             table.name: [dict(zip(table.headings, row, strict=True)) for row in table.rows]
             for table in self.facts
@@ -153,6 +156,7 @@ def derive(
         with taken(own):
             files.settle(target)
     StoreWriter.check_place(target, replace=replace)
+    census.verify_once(progress)
     derived = step.run(progress)
     check_public_place(papers, derived.changes.public)
     violations = new_violations(derived, progress)
@@ -182,6 +186,7 @@ def derive(
         except BaseException:
             files.settle(target)
             raise
+        report = replaced(report, removed=writer.removed)
         (own / REFUSED_FILE).unlink(missing_ok=True)
     return report
 

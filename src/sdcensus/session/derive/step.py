@@ -31,7 +31,8 @@ from sdcensus.model.published.provenance import Derivation, fingerprint
 from sdcensus.model.secret import Secret
 from sdcensus.session.census.census import Census
 from sdcensus.session.census.secret_file import find_secret
-from sdcensus.store.census_store import CensusStore, file_digest
+from sdcensus.store.census_store import CensusStore
+from sdcensus.store.manifest import file_digest
 
 _NUMBER = re.compile(r"[0-9]*\.?[0-9]+|[0-9]+\.", re.ASCII)
 
@@ -128,7 +129,7 @@ def store_with_secret(
     Raises:
         SecretError: The secret is another one than that of the store.
     """
-    census = store if isinstance(store, CensusStore) else CensusStore.open(Path(store))
+    census = store if isinstance(store, CensusStore) else CensusStore.open(Path(store), verify=True)
     key = find_secret(secret)
     if key.id != census.manifest.secret_id:
         raise SecretError(

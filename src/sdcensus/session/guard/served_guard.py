@@ -261,7 +261,7 @@ class ServingGuard:
             if path is None:
                 continue
             try:
-                old = CensusStore.open(path)
+                old = CensusStore.open(path, verify=True)
             except StoreError as error:
                 tried.append(str(error).rstrip("."))
                 continue

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from sdcensus.errors import OutputError
-from sdcensus.store.owner_only import create_owner_only, make_owner_only_folder
+from sdcensus.store.owner_only import make_owner_only_folder, taken_alone
 
 #: Taken while somebody works in the folder. It stays: who removed it could take it from another.
 RUNNING = "running.lock"
@@ -30,20 +28,14 @@ def taken(office: Path, patience: float = _PATIENCE) -> Iterator[None]:
         OutputError: Somebody else works in it, or it cannot be written.
     """
     make_owner_only_folder(office)
-    path = office / RUNNING
-    with suppress(FileExistsError):
-        create_owner_only(path, b"")
-    connection: sqlite3.Connection | None = None
-    try:
-        try:
-            connection = sqlite3.connect(path, timeout=patience, isolation_level=None)
-            connection.execute("BEGIN EXCLUSIVE")
-        except sqlite3.Error as error:
-            raise OutputError(_not_taken(office, error)) from None
+    with taken_alone(
+        office / RUNNING,
+        busy=f"Another run is publishing with the office folder {office}. Wait until it is done.",
+        otherwise="Choose an office folder in which you may write; if nobody publishes now, the"
+        " file can be removed.",
+        patience=patience,
+    ):
         yield
-    finally:
-        if connection is not None:
-            connection.close()
 
 
 def sweep(office: Path) -> None:
@@ -52,16 +44,3 @@ def sweep(office: Path) -> None:
         if _HALF_WRITTEN.fullmatch(path.name) and path.is_file():
             with suppress(OSError):
                 path.unlink()
-
-
-def _not_taken(office: Path, error: sqlite3.Error) -> str:
-    busy = getattr(error, "sqlite_errorcode", 0) & 0xFF in (
-        sqlite3.SQLITE_BUSY,
-        sqlite3.SQLITE_LOCKED,
-    )
-    if busy:
-        return f"Another run is publishing with the office folder {office}. Wait until it is done."
-    return (
-        f"{office / RUNNING} cannot be used: {error}. Choose an office folder in which you may"
-        " write; if nobody publishes now, the file can be removed."
-    )

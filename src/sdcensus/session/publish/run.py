@@ -204,13 +204,13 @@ def publish(
     willing = willing_to_accept(said.accept_risk, said.reason)
     census = _other_census(said)
     progress("checking the plan", 0.0)
-    resolved = _resolved(plan, said, census)
+    resolved = _resolved(plan, said, census, progress)
     workplace = Workplace(resolved.published, resolved.office, resolved.publication)
     _check_published(resolved, workplace)
     with workplace.taken():
         if workplace.complete():
             # What was published meanwhile decides which series of numbers goes on.
-            resolved = _resolved(plan, said, census)
+            resolved = _resolved(plan, said, census, progress)
         _check_published(resolved, workplace)
         guard = open_guard(
             resolved.office,
@@ -269,8 +269,10 @@ def _other_census(said: PublishOptions) -> Census | None:
     return open_parquet(said.data, engine=said.engine or "duckdb", memory_limit=str(said.memory))
 
 
-def _resolved(plan: str | Path, said: PublishOptions, census: Census | None) -> Resolved:
-    """The plan, with the series of numbers that goes on."""
+def _resolved(
+    plan: str | Path, said: PublishOptions, census: Census | None, progress: Progress
+) -> Resolved:
+    """The plan, with the series of numbers that goes on, and a census whose bytes are verified."""
     resolved = resolve(
         plan,
         out=said.out,
@@ -286,6 +288,9 @@ def _resolved(plan: str | Path, said: PublishOptions, census: Census | None) -> 
     )
     if not said.yes:
         check_sizes(resolved.products, resolved.output, resolved.census, resolved.labels)
+    for counted in (resolved.census, resolved.original):
+        if counted is not None:
+            counted.verify(progress)
     return resolved
 
 

@@ -24,7 +24,8 @@ from sdcensus.model.secret import Secret
 from sdcensus.session.derive.office_files import write_office_file
 from sdcensus.session.derive.step import step_from_text
 from sdcensus.session.release.deletion import deleted
-from sdcensus.store.census_store import CensusStore, file_digest
+from sdcensus.store.census_store import CensusStore
+from sdcensus.store.manifest import file_digest
 from sdcensus.store.owner_only import make_owner_only_folder
 
 #: Methods that exchange areas: only for files that tell one.

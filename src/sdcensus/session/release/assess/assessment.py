@@ -96,6 +96,7 @@ def assess(
     if out is not None:
         check_new_folder(out)
         require_assessment_libraries()
+    opened.store.verify_once(progress)
     results = []
     census = CensusStation(opened.store, opened.plan)
     for design in opened.designs():

@@ -119,6 +119,7 @@ def made(
     own = of_extract(opened, extract)
     workplace = office_place(own, out)
     _check_place(own, workplace, replace=replace)
+    opened.store.verify_once(progress)
     check_thresholds(opened.store, resolved, plan.thresholds, progress)
     with workplace.taken():
         workplace.complete()
