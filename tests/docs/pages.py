@@ -19,17 +19,22 @@ ROOT = Path(__file__).resolve().parents[2]
 GUIDE = ROOT / "docs" / "guide"
 EXAMPLES = GUIDE / "examples"
 
-_FENCE = re.compile(r"^( *)```(\w*)[^\n]*\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(r"^( *)```(\w*)([^\n]*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 _CODE = re.compile(r"`([^`]+)`")
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A fenced block of a page: its language, where it begins and what it says."""
+    """A fenced block of a page: its language, where it begins and what it says.
+
+    ``reason`` tells why it cannot be run, where the page says so: ``not run: a part of a file``
+    behind the language.
+    """
 
     language: str
     line: int
     text: str
+    reason: str = ""
 
 
 def page_text(name: str) -> str:
@@ -42,9 +47,12 @@ def blocks(name: str, language: str) -> list[Block]:
     text = page_text(name)
     found = []
     for match in _FENCE.finditer(text):
-        indent, kind, body = match.groups()
+        indent, kind, more, body = match.groups()
+        _, mark, reason = more.partition("not run:")
+        assert not mark or reason.strip(), f"{name}: why is it not run?"
         lines = "".join(line.removeprefix(indent) for line in body.splitlines(keepends=True))
-        found.append(Block(kind, text.count("\n", 0, match.start()) + 1, lines))
+        line = text.count("\n", 0, match.start()) + 1
+        found.append(Block(kind, line, lines, reason.strip()))
     return [one for one in found if one.language == language]
 
 
@@ -83,10 +91,13 @@ def words(cell: str) -> list[str]:
 
 
 def steps(block: Block) -> Iterator[tuple[str, str]]:
-    """The commands of a console block, each with the answer that is shown."""
+    """The commands of a console block, each with the answer that is shown.
+
+    A command goes on in the next line where a line ends with a backslash.
+    """
     command: str | None = None
     answer: list[str] = []
-    for line in block.text.splitlines():
+    for line in re.sub(r"\\\n *", "", block.text).splitlines():
         if line.startswith("$ "):
             if command is not None:
                 yield command, "\n".join(answer)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 from sdcensus import confidential
@@ -32,3 +33,9 @@ def test_the_walk_goes_as_it_is_written(tmp_path: Path, plain_terminal: None) ->
     assert (demo / "site" / "index.html").is_file()
     register = confidential.LicenceRegister(demo / "office")
     assert [holding.number for holding in register.holdings().values()] == ["2026-001", "2026-002"]
+    (session,) = blocks(PAGE, "python")
+    known: dict[str, object] = {}
+    with contextlib.chdir(demo):
+        exec(compile(session.text, PAGE, "exec"), known)
+    number = str(known["number"])
+    assert [each.name for each in register.holding(number).decisions] == ["Ana Ruiz"]

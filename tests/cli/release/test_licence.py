@@ -9,12 +9,18 @@ import pytest
 
 from sdcensus.model.catalogue import LANGUAGES
 from tests.cli.conftest import Run
-from tests.session.licence.handed import licensed, prepare
+from tests.session.licence.handed import enter, licensed, prepare
 
 
 def test_from_application_to_exclusion(run: Run, tmp_path: Path) -> None:
     office = str(tmp_path / "office")
-    said = ["--applicant", "Ana Ruiz", "--file", "puf,lf", "--project", "Migration"]
+    said = ["--applicant", "Ana Ruiz", "--file", "hf,lf", "--project", "Migration"]
+    unknown = run("licence", "apply", office, *said, "--date", "2026-01-05")
+    assert (unknown.code, unknown.out) == (4, "")
+    assert "hf is not registered" in unknown.err
+    assert "sdcensus release register FOLDER" in " ".join(unknown.err.split())
+    for name in ("hf", "lf"):
+        enter(tmp_path / "office", name)
     answer = run("licence", "apply", office, *said, "--date", "2026-01-05")
     assert answer.code == 0, answer.err
     assert answer.out == "Licence 2026-001, Ana Ruiz: applied for.\n"
@@ -34,7 +40,7 @@ def test_from_application_to_exclusion(run: Run, tmp_path: Path) -> None:
     assert "excluded" in refused.err
     listed = run("licence", "show", office, "--on", "2026-04-01").out
     assert "2026-001" in listed
-    assert "puf, lf" in listed
+    assert "hf, lf" in listed
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -42,6 +48,7 @@ def test_everything_about_a_licence_in_every_language(
     run: Run, tmp_path: Path, language: str
 ) -> None:
     office = str(tmp_path / "office")
+    enter(tmp_path / "office", "f")
     day = ("--date", "2026-01-05")
     run("licence", "apply", office, "--applicant", "A", "--file", "f", "--project", "p", *day)
     run("licence", "decide", office, "2026-001", "--name", "B", "--refuse", "--reason", "no", *day)

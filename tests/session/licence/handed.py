@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+from sdcensus.model.release.licence import LicenceClass
+from sdcensus.model.release.registered import FileEvent, RegisteredFile
 from sdcensus.session.licence.register import LicenceRegister
 from sdcensus.session.release.release import Release
+from sdcensus.store.registered_files import read_registered, write_registered
 from sdcensus.store.secrets import write_secret
 from sdcensus.testing.island import SECRET
 from tests.session.release.file_records import settlement_store
@@ -38,6 +43,27 @@ households = 0
 [make]
 formats = ["csv", "parquet", "sav", "dta"]
 """
+
+
+def enter(office: Path, name: str, **changes: Any) -> None:
+    """Write a file that was never made into the register of an office."""
+    entry = RegisteredFile(
+        event=FileEvent.REGISTERED,
+        name=name,
+        title=name,
+        design="A",
+        licence=LicenceClass.LICENSED_USE,
+        date="2026-01-01",
+        names=("Ben Okafor", "Carla Díaz"),
+        census="",
+        reference_date="2021-03-21",
+        data_version="1",
+        lineage="",
+        secret_id="1",
+        records=1,
+        folder=f"file-{name}",
+    )
+    write_registered(office, (*read_registered(office), replace(entry, **changes)))
 
 
 def licensed(folder: Path, name: str = HOLDERS[0], file: str = "lf") -> str:

@@ -11,8 +11,11 @@ from sdcensus.errors import InputError, OutputError, Refused, SpecError
 from sdcensus.model.catalogue import LANGUAGES
 from sdcensus.model.sentences import speak
 from sdcensus.session.licence.agreements import write_agreement
+from sdcensus.session.licence.register import LicenceRegister
 from sdcensus.session.release.release import Release
 from sdcensus.store.owner_only import is_owner_only
+from sdcensus.store.registered_files import FILES_FILE
+from tests.session.licence.handed import enter
 
 ABSTRACT = "Why <people> move, & where to. " * 200
 
@@ -90,8 +93,15 @@ def test_nobody_signs_what_is_refused_or_for_another_file(
     register, day = release.licences, "2026-03-01"
     refused = register.apply("Ole Dahl", ["lf"], project="P", date=day).number
     register.decide(refused, "Ben Okafor", granted=False, reason="no", date=day)
+    enter(folder / "office", "elsewhere")
     other = register.apply("Ole Dahl", ["elsewhere"], project="P", date=day).number
     for number, message in ((refused, "is refused"), (other, "is for elsewhere, not for lf")):
         with pytest.raises(Refused, match=message):
             write_agreement(folder / "office", number, folder / "files", tmp_path / "a.html")
+    enter(tmp_path / "office", "lf")
+    elsewhere = LicenceRegister(tmp_path / "office")
+    number = elsewhere.apply("Ole Dahl", ["lf"], project="P", date=day).number
+    (elsewhere.office / FILES_FILE).unlink()
+    with pytest.raises(Refused, match=r"lf is not registered.*sdcensus release register FOLDER"):
+        write_agreement(elsewhere.office, number, folder / "files", tmp_path / "a.html")
     assert not (tmp_path / "a.html").exists()

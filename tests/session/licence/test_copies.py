@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -12,13 +13,16 @@ import pyarrow.csv as pacsv
 import pytest
 
 from sdcensus.errors import OutputError, Refused
+from sdcensus.model.schema.variable import Entity
 from sdcensus.session.licence import copies
 from sdcensus.session.licence.register import LicenceRegister
 from sdcensus.session.release.make.checking import check_folder, read_manifest
 from sdcensus.session.release.release import Release
 from sdcensus.store.owner_only import is_owner_only
+from sdcensus.store.registered_files import FILES_FILE
 from sdcensus.testing.island import SECRET
-from tests.session.licence.handed import DOCUMENT, licensed, prepare
+from tests.session.licence.handed import DOCUMENT, enter, licensed, prepare
+from tests.session.release.file_records import settlement_store
 
 ROOT = Path(__file__).resolve().parents[3]
 NUMBERS = ("person_number", "household_number")
@@ -80,6 +84,7 @@ def test_the_register_says_which_copy_and_its_digests(handed: tuple[Path, Releas
 
 def test_who_may_not_hold_a_copy_gets_none(handed: tuple[Path, Release]) -> None:
     folder, release = handed
+    enter(folder / "office", "something-else")
     other = licensed(folder, "Olga Petrova", "something-else")
     for number, message, day in (
         (other, "is for something-else, not for lf", "2026-02-01"),
@@ -123,11 +128,56 @@ def test_a_copy_of_anything_else_than_the_registered_file_is_refused(tmp_path: P
 
 def test_files_that_are_not_registered_or_need_no_licence(tmp_path: Path) -> None:
     release = prepare(tmp_path, DOCUMENT.replace("licensed-use", "public-use"), dwellings=200)
+    # An application of an earlier version, which looked at no register.
+    enter(tmp_path / "office", "lf")
     number = licensed(tmp_path)
+    (tmp_path / "office" / FILES_FILE).unlink()
+    with pytest.raises(Refused, match="lf is not registered"):
+        release.hand_out(number, tmp_path / "copy", date="2026-02-01")
+    release.register(tmp_path / "files", names=("Ben Okafor", "Carla Díaz"), date="2026-01-01")
     with pytest.raises(Refused, match="public use file: it needs no licence"):
         release.hand_out(number, tmp_path / "copy", date="2026-02-01")
     with pytest.raises(Refused, match="not registered"):
         copies.registered_file(tmp_path / "office", "another")
+
+
+TREATMENTS = {
+    "swap": '[risk]\nladder = ["sex", "age"]\n[swap]\nshare = 0.3\nmatch = ["children_by_sex"]',
+    "targeted-swap": '[[treatment]]\nmethod = "targeted-swap risk_variables=sex,age rate=0.1"',
+    "random-swap": '[[treatment]]\nmethod = "random-swap rate=0.1"',
+    "pram": '[[treatment]]\nmethod = "pram variables=tenure stay=0.8"',
+    "imputation": '[[treatment]]\nmethod = "over-imputation blank=tenure match=size rate=0.2"',
+    "rank-swap": '[[treatment]]\nmethod = "rank-swap variables=income ranks=0.2"',
+    "microaggregation": '[[treatment]]\nmethod = "microaggregation variables=income group=5"',
+    "suppression": '[suppress]\nkeys = ["sex", "age"]\nk = 5',
+    "deletion": "",
+}
+
+
+@pytest.mark.parametrize("treatment", TREATMENTS)
+def test_copies_of_treated_records_and_none_of_another_census(
+    treatment: str, tmp_path: Path
+) -> None:
+    document = DOCUMENT.replace("households = 0.5", 'households = 0.5\nkeep = ["area"]')
+    document += f"\n{TREATMENTS[treatment]}\n"
+    if treatment == "deletion":
+        document = document.replace("[make]", '[make]\ndelete = "deleted.csv"')
+        settlement = settlement_store(tmp_path / "first.store", 200)
+        digest = int(settlement.digests(Entity.PERSON)[7])
+        (tmp_path / "deleted.csv").write_text(
+            f"unit,record\nperson,{digest:016x}\n", encoding="utf-8"
+        )
+    release = prepare(tmp_path, document, dwellings=200)
+    number = licensed(tmp_path)
+    given = release.hand_out(number, tmp_path / "copy", date="2026-02-01")
+    assert Counter(lines(given.folder)) == Counter(lines(tmp_path / "files"))
+    copy = tmp_path / "copy" / "lf-persons.csv"
+    assert release.holder(copy).holding == release.licences.holding(number)
+    shutil.rmtree(tmp_path / "census.store")
+    settlement_store(tmp_path / "census.store", 210)
+    again = Release(tmp_path / "release.toml", secret=SECRET)
+    with pytest.raises(Refused, match="the census was loaded anew since"):
+        again.hand_out(number, tmp_path / "other", date="2026-02-01")
 
 
 KILLED = """
@@ -158,7 +208,7 @@ def test_a_killed_run_leaves_no_copy_without_a_record(tmp_path: Path, when: str)
     release = prepare(tmp_path, dwellings=200)
     licensed(tmp_path)
     run = [sys.executable, "-c", KILLED, when, str(tmp_path)]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}
     assert subprocess.run(run, check=False, env=environment).returncode == 9
     assert not (tmp_path / "copy").exists()
     hidden = tmp_path / ".copy.being-made"

@@ -13,14 +13,18 @@ import pytest
 
 from sdcensus.errors import InputError, Refused, SpecError, StoreError, UnknownName
 from sdcensus.model.release.holding import Applied, HoldingState
+from sdcensus.model.release.licence import LicenceClass
+from sdcensus.model.release.registered import FileEvent
 from sdcensus.session.licence.calendars import write_calendar
 from sdcensus.session.licence.register import LicenceRegister
 from sdcensus.store.licences import LICENCES_FILE, write_licences
 from sdcensus.store.owner_only import is_owner_only
+from tests.session.licence.handed import enter
 
 
 @pytest.fixture
 def register(tmp_path: Path) -> LicenceRegister:
+    enter(tmp_path / "office", "lf")
     return LicenceRegister(tmp_path / "office")
 
 
@@ -263,3 +267,28 @@ def test_a_calendar_of_what_is_due(register: LicenceRegister, tmp_path: Path) ->
     assert "DTSTART;VALUE=DATE:20261220" in text  # what waits since February
     assert r"Zoë\; Émile\, Ñandú" in text
     assert is_owner_only(tmp_path / "due.ics")
+
+
+def test_only_registered_files_that_need_a_licence_are_applied_for(
+    register: LicenceRegister, tmp_path: Path
+) -> None:
+    enter(register.office, "puf", licence=LicenceClass.PUBLIC_USE, place="files")
+    enter(register.office, "old")
+    enter(register.office, "old", event=FileEvent.WITHDRAWN, date="2026-02-01")
+    for names, message in (
+        (["never"], r"never is not registered.*Registered files: lf, puf, old\..*release register"),
+        (["lf", "never"], "never is not registered"),
+        (["LF"], "LF is not registered"),
+        (["puf"], "needs no licence"),
+        (["old"], "was withdrawn on 2026-02-01"),
+    ):
+        with pytest.raises(Refused, match=message):
+            register.apply("Ana", names, project="X", date="2026-03-01")
+    assert register.holdings() == {}
+    empty = LicenceRegister(tmp_path / "empty")
+    with pytest.raises(Refused, match="lf is not registered"):
+        empty.apply("Ana", ["lf"], project="X", date="2026-03-01")
+    # What the message says makes it pass.
+    enter(register.office, "never")
+    number = register.apply("Ana", ["lf", "never"], project="X", date="2026-03-01").number
+    assert register.holding(number).application.files == ("lf", "never")

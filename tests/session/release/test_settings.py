@@ -137,6 +137,7 @@ SENSITIVE = {"risk": {"ladder": ["age", "sex"], "sampled": 1, "sensitive": ["mar
 KNOWN = {"keys": ["age", "sex"], "disagreeing": 0}
 SIX_KEYS = ["age", "sex", "tenure", "married", "only", "faith"]
 PRAM = {"method": "pram variables=married"}
+GROUPED = {"treatment": [{"method": "microaggregation variables=income group=2 value=median"}]}
 MODEL = {"name": "m", "formula": "married == 1 ~ age"}
 LARGE = {"treatment": "perturb-ages"}
 LOW, HIGH = 0.0, 1.0
@@ -179,6 +180,7 @@ CASES: dict[str, Case] = {
     "acceptance.not_anonymous": Case((LOW, HIGH)),
     "acceptance.household_risk": Case((LOW, HIGH)),
     "acceptance.composition_uniques": Case((LOW, HIGH)),
+    "acceptance.unchanged_amounts": Case((LOW, HIGH), beside=GROUPED),
     "institutions.where": Case(("tenure == 1", "ed == 'E1'"), records),
     "large_households.above": Case((2, 5), records),
     "large_households.treatment": Case(("draw-again", "keep"), records, first={"above": 2}),

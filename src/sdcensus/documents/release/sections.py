@@ -263,6 +263,7 @@ class AcceptanceSection(Section):
     not_anonymous: AcceptedShare | None = None
     household_risk: AcceptedShare | None = None
     composition_uniques: AcceptedShare | None = None
+    unchanged_amounts: AcceptedShare | None = None
 
 
 class SwapSection(Section):

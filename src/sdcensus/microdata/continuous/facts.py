@@ -15,9 +15,19 @@ from sdcensus.model.sentences import sentence
 Floats = npt.NDArray[Any]
 
 
-def amount_facts(amounts: Amounts, after: npt.NDArray[np.int64]) -> FactTable:
-    """Means, variances and correlations before and after, over records that have the amounts."""
+def amount_facts(
+    amounts: Amounts, after: npt.NDArray[np.int64], chosen: npt.NDArray[np.bool_] | None = None
+) -> FactTable:
+    """Means, variances and correlations before and after, over records that have the amounts.
+
+    Args:
+        amounts: The amounts before.
+        after: The amounts now.
+        chosen: Which records are looked at; all if ``None``.
+    """
     present = amounts.values != NO_VALUE
+    if chosen is not None:
+        present &= chosen
     scale = np.array([[10.0**variable.decimals] for variable in amounts.variables])
     old, new = amounts.values / scale, after / scale
     lines: list[tuple[Fact, ...]] = []

@@ -105,29 +105,43 @@ class Microaggregation(Confidential):
         return "<Microaggregation: confidential>"
 
     def derive(self, records: CensusStore, draws: Draws | None, progress: Progress) -> Changes:
-        """The amounts of the groups."""
+        """The amounts of groups among all records."""
+        return self.among(records, None, progress)
+
+    def among(self, records: CensusStore, rows: Int64 | None, progress: Progress) -> Changes:
+        """The amounts of groups among some records, as a file forms them; of all if ``None``.
+
+        Args:
+            records: The store.
+            rows: The rows of the kind of unit that the amounts are about.
+            progress: Told how far it is.
+        """
         if self.block < 2 * self.group:
             raise SpecError(
                 f"--block {self.block} should be at least twice --group {self.group}:"
                 f" {2 * self.group}."
             )
         amounts = amounts_of(records, self.variables, self.strata)
+        chosen = np.ones(amounts.stratum.size, dtype=bool)
+        if rows is not None:
+            chosen[:] = False
+            chosen[rows] = True
         numbers = list(range(len(amounts.variables)))
         turns = [[number] for number in numbers] if self.grouping == EACH else [numbers]
         after = amounts.values.copy()
         small = parted = 0
         for done, turn in enumerate(turns):
             progress("forming groups", done / len(turns))
-            part = amounts.taking_part(turn, leave_zeros=self.leave_zeros)
-            for rows in amounts.strata(part, turn):
-                if rows.size < self.group:
-                    small += int(rows.size)
+            part = chosen & amounts.taking_part(turn, leave_zeros=self.leave_zeros)
+            for own in amounts.strata(part, turn):
+                if own.size < self.group:
+                    small += int(own.size)
                     continue
-                parted += int(self.grouping == TOGETHER and rows.size > self.block)
-                groups = self._groups(amounts, rows, turn)
+                parted += int(self.grouping == TOGETHER and own.size > self.block)
+                groups = self._groups(amounts, own, turn)
                 for number in turn:
-                    after[number, rows] = group_values(
-                        amounts.values[number, rows], groups, median=self.value == MEDIAN
+                    after[number, own] = group_values(
+                        amounts.values[number, own], groups, median=self.value == MEDIAN
                     )
         new_amounts, new_codes = amounts.new_values(after)
         notes = []
@@ -140,7 +154,7 @@ class Microaggregation(Confidential):
         return Changes(
             amounts=new_amounts,
             codes=new_codes,
-            facts=(amount_facts(amounts, after),),
+            facts=(amount_facts(amounts, after, chosen),),
             notes=tuple(notes),
         )
 

@@ -38,6 +38,8 @@ class Acceptance:
             all households.
         composition_uniques: Households that are alone in the population with their size and the
             ages and sexes of their members, of all households.
+        unchanged_amounts: Amounts that are still the true ones after microaggregation or rank
+            swapping, of all that the file tells of a variable.
     """
 
     expected_matches: float
@@ -45,6 +47,7 @@ class Acceptance:
     not_anonymous: float
     household_risk: float
     composition_uniques: float
+    unchanged_amounts: float = 0.25
 
     def __post_init__(self) -> None:
         for name in self.__slots__:
@@ -68,6 +71,7 @@ ACCEPTANCE: Mapping[LicenceClass, Acceptance] = {
         not_anonymous=0.03,
         household_risk=0.05,
         composition_uniques=0.10,
+        unchanged_amounts=0.5,
     ),
     LicenceClass.FULL_COUNT: Acceptance(
         expected_matches=0.50,
@@ -75,5 +79,6 @@ ACCEPTANCE: Mapping[LicenceClass, Acceptance] = {
         not_anonymous=1.0,
         household_risk=1.0,
         composition_uniques=1.0,
+        unchanged_amounts=1.0,
     ),
 }

@@ -28,7 +28,7 @@ class RegisteredFile:
         date: The day.
         names: Who decided.
         census, reference_date: Of which census it is: its code, empty where it has none.
-        data_version, lineage: Of the records that it was made from.
+        data_version, lineage: Of the records that it was made from, after the treatments.
         secret_id: Of the secret that drew it.
         records: How many persons it holds.
         folder: The name of the folder in the office folder that tells what was done.
@@ -38,6 +38,8 @@ class RegisteredFile:
         extract: Which extract of the plan it is; empty for the whole design.
         content: A digest of what it says, whatever the order of its records.
         place: Where it stood when it was registered.
+        store_version: The data version of the store that the plan names, before the treatments;
+            empty in entries of earlier versions.
     """
 
     event: FileEvent
@@ -60,10 +62,14 @@ class RegisteredFile:
     extract: str = ""
     content: str = ""
     place: str = ""
+    store_version: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """As plain values."""
-        return asdict(self)
+        """As plain values; an entry of an earlier version stays as it was."""
+        said = asdict(self)
+        if not self.store_version:
+            del said["store_version"]
+        return said
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> RegisteredFile:

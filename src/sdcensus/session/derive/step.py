@@ -139,6 +139,16 @@ def store_with_secret(
     return census, key
 
 
+def method_from_text(text: str) -> PreTabularMethod:
+    """A method as it is written in one line, with its parameters.
+
+    Raises:
+        SpecError: What is said about it is wrong.
+    """
+    name, *settings = shlex.split(text) or [""]
+    return _built(name, parsed_settings(settings, [declared(Part.PRE_TABULAR, name)]))
+
+
 def step_from_text(
     store: str | Path | CensusStore, text: str, *, secret: Secret | str | Path | None = None
 ) -> Step:

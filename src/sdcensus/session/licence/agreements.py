@@ -17,6 +17,7 @@ from sdcensus.model.release.licence import LicenceClass
 from sdcensus.model.text import Text
 from sdcensus.report.release.terms import AgreementFields, TermsFields, agreement
 from sdcensus.session.licence.register import LicenceRegister, day_or_today, usual_end
+from sdcensus.session.licence.rules import registered_file
 from sdcensus.session.office.people import iso_day, shown_name
 from sdcensus.session.release.make.checking import read_manifest
 from sdcensus.session.release.opened import schema_of
@@ -52,12 +53,14 @@ def write_agreement(
         language: Of our words.
 
     Raises:
-        Refused: The licence is not for this file, was refused or is over, or the file needs none.
+        Refused: The licence is not for this file, was refused or is over, or the file is not
+            registered or needs none.
     """
     holding = LicenceRegister(office).holding(number)
     terms, file = terms_of(release)
     day = day_or_today(date)
     _check_needed(holding, terms, file, day)
+    registered_file(office, file)
     begins = holding.agreement.date if holding.agreement is not None and not date else day
     ends = iso_day(expires) or holding.expires or usual_end(begins)
     if ends <= begins:

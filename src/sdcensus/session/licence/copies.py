@@ -17,10 +17,10 @@ from sdcensus.microdata.release.copies import content_digest
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.release.holding import HandedOut, Holding
-from sdcensus.model.release.licence import LicenceClass
-from sdcensus.model.release.registered import FileEvent, RegisteredFile
+from sdcensus.model.release.registered import RegisteredFile
 from sdcensus.model.release.release_file import ReleaseFile
 from sdcensus.session.licence.register import LicenceRegister
+from sdcensus.session.licence.rules import registered_file
 from sdcensus.session.publish.lock import taken
 from sdcensus.session.publish.workplace import MANIFEST, WrittenFile, read_json
 from sdcensus.session.release.designed import DesignedRecords, designed
@@ -30,7 +30,6 @@ from sdcensus.session.release.make.making import file_of, write_manifest
 from sdcensus.session.release.make.papers import write_file
 from sdcensus.session.release.opened import OpenRelease
 from sdcensus.store.owner_only import make_owner_only_folder, write_owner_only
-from sdcensus.store.registered_files import read_registered
 
 #: Where copies are noted that are being made, in the office folder.
 COPIES, NOTE = "copies", "being-made.json"
@@ -116,29 +115,6 @@ def hand_out(
     return GivenCopy(folder=out, holding=holding, event=holding.copies[-1])
 
 
-def registered_file(office: Path, name: str) -> RegisteredFile:
-    """What the register of files says about a file that needs a licence.
-
-    Raises:
-        Refused: It is not registered, was withdrawn, or needs no licence.
-    """
-    events = [event for event in read_registered(office) if event.name == name]
-    if not events:
-        raise Refused(
-            f"{name} is not registered in {office}, so no copy of it goes out. Two people register"
-            " it: sdcensus release register FOLDER --name NAME --name NAME"
-        )
-    last = events[-1]
-    if last.event is FileEvent.WITHDRAWN:
-        raise Refused(f"{name} was withdrawn on {last.date}; no further copy goes out.")
-    if last.licence is LicenceClass.PUBLIC_USE:
-        raise Refused(
-            f"{name} is a public use file: it needs no licence, and everybody gets the same file."
-            f" Give the folder that was registered: {last.place}"
-        )
-    return last
-
-
 def records_of_file(
     opened: OpenRelease, registered: RegisteredFile, progress: Progress = no_progress
 ) -> DesignedRecords:
@@ -196,7 +172,8 @@ def _check_unchanged(opened: OpenRelease, registered: RegisteredFile) -> None:
     store = opened.store
     if registered.secret_id != opened.secret.id:
         raise Refused(_changed(registered, "the secret is another one"))
-    if registered.data_version != store.manifest.data_version:
+    # Treatments make records of a version of their own: what stands still is the store itself.
+    if registered.store_version not in ("", store.manifest.data_version):
         raise Refused(_changed(registered, "the census was loaded anew since"))
     if opened.plan.licence is not registered.licence:
         raise Refused(_changed(registered, "the release document names another class of users"))
@@ -205,8 +182,11 @@ def _check_unchanged(opened: OpenRelease, registered: RegisteredFile) -> None:
 def _check_content(opened: OpenRelease, registered: RegisteredFile, content: str) -> None:
     if content != registered.content:
         kept = f"{opened.plan.office / registered.folder / 'release.toml'}"
+        anew = "" if registered.store_version else ", or the census was loaded anew since"
         raise Refused(
-            _changed(registered, f"the release document says something else than it did ({kept})")
+            _changed(
+                registered, f"the release document says something else than it did ({kept}){anew}"
+            )
         )
 
 

@@ -32,8 +32,9 @@ from sdcensus.model.release.holding import Holding
 from sdcensus.model.release.plan import MicrodataFormat
 from sdcensus.model.release.release_file import ColumnKind, ReleaseColumn, ReleaseTable
 from sdcensus.model.schema.source import FORMAT_OF_ENDING, FileFormat, FileSource
-from sdcensus.session.licence.copies import records_of_file, registered_file
+from sdcensus.session.licence.copies import records_of_file
 from sdcensus.session.licence.register import LicenceRegister
+from sdcensus.session.licence.rules import registered_file
 from sdcensus.session.release.make.making import file_of
 from sdcensus.session.release.opened import OpenRelease
 

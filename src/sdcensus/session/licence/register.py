@@ -37,6 +37,7 @@ from sdcensus.session.licence.rules import (
     check_order,
     is_applicant,
     known_licence,
+    registered_file,
 )
 from sdcensus.session.office.people import check_second_person, iso_day, shown_name
 from sdcensus.session.publish.lock import taken
@@ -105,7 +106,7 @@ class LicenceRegister(Confidential):
 
         Raises:
             SpecError: Something that an application needs is not said.
-            Refused: The applicant is excluded.
+            Refused: The applicant is excluded, or a file is not registered or needs no licence.
         """
         who, day = _name(applicant, "who applies"), day_or_today(date)
         wanted = tuple(dict.fromkeys(name.strip() for name in files if name.strip()))
@@ -116,6 +117,8 @@ class LicenceRegister(Confidential):
 
         def events(known: dict[str, Holding]) -> list[Event]:
             check_not_excluded(known, who, shown_name(organisation), day)
+            for name in wanted:
+                registered_file(self.office, name)
             number = _next_number(known, day)
             applied = Applied(
                 licence=number,

@@ -7,7 +7,10 @@ from pathlib import Path
 
 from sdcensus.errors import Refused, SpecError, UnknownName
 from sdcensus.model.release.holding import Holding, HoldingState
+from sdcensus.model.release.licence import LicenceClass
+from sdcensus.model.release.registered import FileEvent, RegisteredFile
 from sdcensus.session.office.people import may_be_same
+from sdcensus.store.registered_files import read_registered
 
 
 def known_licence(known: dict[str, Holding], number: str) -> Holding:
@@ -15,6 +18,32 @@ def known_licence(known: dict[str, Holding], number: str) -> Holding:
     if number not in known:
         raise UnknownName("licence", number, known=list(known))
     return known[number]
+
+
+def registered_file(office: Path, name: str) -> RegisteredFile:
+    """What the register of files says about a file that needs a licence.
+
+    Raises:
+        Refused: It is not registered, was withdrawn, or needs no licence.
+    """
+    known = read_registered(office)
+    events = [event for event in known if event.name == name]
+    if not events:
+        names = ", ".join(dict.fromkeys(event.name for event in known))
+        listed = f" Registered files: {names}." if names else ""
+        raise Refused(
+            f"{name} is not registered in {office}, so no copy of it goes out.{listed} Two people"
+            " register it: sdcensus release register FOLDER --name NAME --name NAME"
+        )
+    last = events[-1]
+    if last.event is FileEvent.WITHDRAWN:
+        raise Refused(f"{name} was withdrawn on {last.date}; no further copy goes out.")
+    if last.licence is LicenceClass.PUBLIC_USE:
+        raise Refused(
+            f"{name} is a public use file: it needs no licence, and everybody gets the same file."
+            f" Give the folder that was registered: {last.place}"
+        )
+    return last
 
 
 def check_order(holding: Holding, day: str) -> None:

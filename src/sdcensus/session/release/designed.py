@@ -14,7 +14,7 @@ from sdcensus.model.release.file_variable import FileDesign
 from sdcensus.model.release.plan import LargeHouseholds
 from sdcensus.model.secret import Purpose
 from sdcensus.session.release.opened import OpenRelease
-from sdcensus.session.release.treatments import treated
+from sdcensus.session.release.treatments import grouped, treated
 from sdcensus.store.census_store import CensusStore
 
 
@@ -26,11 +26,13 @@ class DesignedRecords(Confidential):
         store: The census after the treatments of the plan; the census itself without any.
         before: What the file would tell without suppression and moved ages.
         records: What it tells.
+        ungrouped: The census before amounts of the file were grouped.
     """
 
     store: CensusStore
     before: FileRecords
     records: FileRecords
+    ungrouped: CensusStore
 
     def __repr__(self) -> str:
         return f"<DesignedRecords {self.design.design.name!r}: confidential>"
@@ -51,8 +53,10 @@ def designed(
     """
     plan = opened.plan
     treatment = treated(opened.store, plan, design, opened.secret, progress)
+    sample = drawn(treatment.store, design, plan, opened.draws(Purpose.SAMPLE), progress)
+    ungrouped = treatment.store
+    treatment = grouped(treatment, plan, design, sample, opened.secret, progress)
     store = treatment.store
-    sample = drawn(store, design, plan, opened.draws(Purpose.SAMPLE), progress)
     before = records_of(store, design, sample).told(
         facts=treatment.facts, notes=treatment.notes, files=treatment.files
     )
@@ -65,4 +69,4 @@ def designed(
     ):
         progress("blanking keys", 0.0)
         records = suppressed(records, suppression)
-    return DesignedRecords(store, before, records)
+    return DesignedRecords(store, before, records, ungrouped)

@@ -50,7 +50,7 @@ def extracted(told: DesignedRecords, plan: ReleasePlan, name: str) -> DesignedRe
         _of_persons(_of_variables(each, extract, universe), persons)
         for each in (told.before, told.records)
     )
-    return DesignedRecords(told.store, before, records)
+    return DesignedRecords(told.store, before, records, told.ungrouped)
 
 
 def of_extract(opened: OpenRelease, name: str) -> OpenRelease:

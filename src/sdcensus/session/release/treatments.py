@@ -1,11 +1,16 @@
-"""What is changed in a census before the sample of a file is drawn: named records, and methods."""
+"""What is changed for a file: records and methods before its sample is drawn, groups after it."""
 
 from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
+
 from sdcensus.errors import Refused, Sentence, SpecError
+from sdcensus.kernels.cells.tabulate import NO_ROW
+from sdcensus.microdata.continuous.microaggregation import Microaggregation
 from sdcensus.microdata.derived_store import DerivedRecords
 from sdcensus.microdata.derived_view import DerivedView
 from sdcensus.microdata.edit_rules import (
@@ -14,15 +19,19 @@ from sdcensus.microdata.edit_rules import (
     new_violations,
     violations_file,
 )
+from sdcensus.microdata.holders import holder_rows
 from sdcensus.microdata.method import FactTable, OfficeFile
+from sdcensus.microdata.one_kind import derived_records
+from sdcensus.microdata.release.records import Sample
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.published.provenance import Derivation, fingerprint
 from sdcensus.model.release.file_variable import FileDesign
 from sdcensus.model.release.plan import ReleasePlan, Treatment
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Secret
 from sdcensus.session.derive.office_files import write_office_file
-from sdcensus.session.derive.step import step_from_text
+from sdcensus.session.derive.step import Step, step_from_text
 from sdcensus.session.release.deletion import deleted
 from sdcensus.store.census_store import CensusStore
 from sdcensus.store.manifest import file_digest
@@ -61,6 +70,8 @@ def treated(
 ) -> Treated:
     """Apply the treatments of a plan that are for a design, in their order.
 
+    Microaggregation waits until the sample is drawn (``grouped``).
+
     Records that the plan names are left out first, so that they take part in nothing. Nothing is
     written: the treated census is a view.
 
@@ -72,15 +83,67 @@ def treated(
     result = Treated(store=store)
     if plan.making.delete is not None:
         result = _without_named(result, plan, secret)
-    treatments = [
+    for number, treatment in treatments_of(plan, design):
+        _check(treatment, design)
+        if method_name(treatment) != Microaggregation.name:
+            result = _after(result, plan, treatment, number, secret, progress)
+    return result
+
+
+def grouped(
+    before: Treated,
+    plan: ReleasePlan,
+    design: FileDesign,
+    sample: Sample,
+    secret: Secret,
+    progress: Progress = no_progress,
+) -> Treated:
+    """Form the groups of microaggregation among the records of a file, after everything else.
+
+    Groups of a whole census promise nothing in a sample of it: most members of a group are not in
+    the file, and amounts that many share are left as they are.
+
+    Raises:
+        SpecError: The method cannot do what it is asked for.
+        Refused: Records break edit rules that they kept before.
+    """
+    result = before
+    for number, treatment in treatments_of(plan, design):
+        if method_name(treatment) == Microaggregation.name:
+            result = _after(result, plan, treatment, number, secret, progress, sample)
+    return result
+
+
+def treatments_of(plan: ReleasePlan, design: FileDesign) -> tuple[tuple[int, Treatment], ...]:
+    """The treatments of a plan that are for a design, with their numbers."""
+    own = (
         treatment
         for treatment in plan.treatments
         if not treatment.designs or design.design.name in treatment.designs
-    ]
-    for number, treatment in enumerate(treatments, start=1):
-        _check(treatment, design)
-        result = _after(result, plan, treatment, number, secret, progress)
-    return result
+    )
+    return tuple(enumerate(own, start=1))
+
+
+def grouped_records(step: Step, sample: Sample, progress: Progress = no_progress) -> DerivedRecords:
+    """The records of a census after the amounts of a sample are grouped."""
+    method, store = step.method, step.store
+    assert isinstance(method, Microaggregation)
+    entity = store.schema.variable(method.variables[0]).entity
+    rows = sampled_rows(store, sample, entity)
+    return derived_records(store, method.among(store, rows, progress))
+
+
+def sampled_rows(store: CensusStore, sample: Sample, entity: Entity) -> npt.NDArray[np.int64]:
+    """The rows of the units of a kind of which a sample tells something: dwellings of households.
+
+    Units of a kind that holds nobody of the sample are none.
+    """
+    if entity in sample.rows:
+        return sample.rows[entity]
+    held = [kind for kind in sample.rows if entity in store.schema.lineage(kind)]
+    rows = [holder_rows(store, kind, entity)[sample.rows[kind]] for kind in held]
+    every = np.unique(np.concatenate(rows)) if rows else np.zeros(0, dtype=np.int64)
+    return every[every != NO_ROW].astype(np.int64)
 
 
 def _without_named(before: Treated, plan: ReleasePlan, secret: Secret) -> Treated:
@@ -133,9 +196,10 @@ def _after(
     number: int,
     secret: Secret,
     progress: Progress,
+    sample: Sample | None = None,
 ) -> Treated:
     step = step_from_text(before.store, treatment.method, secret=secret)
-    derived = step.run(progress)
+    derived = step.run(progress) if sample is None else grouped_records(step, sample, progress)
     violations = new_violations(derived, progress)
     if violations:
         raise Refused(_refusal(plan, treatment, derived, violations))

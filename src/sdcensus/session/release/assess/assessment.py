@@ -37,6 +37,12 @@ from sdcensus.session.release.assess.amounts import (
     amount_risks,
 )
 from sdcensus.session.release.assess.cumulation import Cumulation, cumulation
+from sdcensus.session.release.assess.grouped_amounts import (
+    grouped_amounts,
+    grouped_facts,
+    grouped_notes,
+    grouped_refusals,
+)
 from sdcensus.session.release.assess.intruder import finds_keys, intruder_row, simulate_intruder
 from sdcensus.session.release.assess.ladders import Ladders, variable_text
 from sdcensus.session.release.assess.measures import (
@@ -186,6 +192,7 @@ def assessed_design(
     diverse = diversity_facts(records, ladders, rules)
     model = _model(opened, ladders, records, judged, share, progress) if searched else None
     amounts = amount_risks(records, rules.k)
+    grouped = grouped_amounts(opened, told)
     utility = measured_utility(opened.store, records, plan, census=census, progress=progress)
     given = tuple(facts for facts in records.facts if facts.name == GIVE_AWAYS)
     others = (facts for facts in records.facts if facts.name != GIVE_AWAYS)
@@ -210,9 +217,20 @@ def assessed_design(
         groupings=tuple(_groupings(opened, told)),
         giveaways=given,
         utility=utility.facts,
-        further=(*amount_facts(amounts, plan), *records.sample.facts, *others),
-        refusals=(*amount_refusals(amounts, plan), *together.refusals),
-        notes=tuple(dict.fromkeys(_notes(records, given, together))),
+        further=(
+            *amount_facts(amounts, plan),
+            *grouped_facts(grouped),
+            *records.sample.facts,
+            *others,
+        ),
+        refusals=(
+            *amount_refusals(amounts, plan),
+            *grouped_refusals(opened, told, grouped),
+            *together.refusals,
+        ),
+        notes=tuple(
+            dict.fromkeys((*_notes(records, given, together), *grouped_notes(opened, grouped)))
+        ),
     )
     return AssessedDesign(told=told, result=result, together=together)
 

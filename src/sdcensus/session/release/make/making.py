@@ -318,6 +318,7 @@ def _entry(
         "reference_date": opened.store.schema.census.reference_date,
         "data_version": file.data_version,
         "lineage": line_of(records.store),
+        "store_version": opened.store.manifest.data_version,
         "secret_id": opened.secret.id,
         "records": records.sample.rows[Entity.PERSON].size,
         "shown": shown,

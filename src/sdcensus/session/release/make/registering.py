@@ -126,6 +126,7 @@ def _event(
         extract=str(entry["extract"]),
         content=str(entry["content"]),
         place=str(root.absolute()),
+        store_version=str(entry.get("store_version", "")),
     )
     return event, tuple(map(str, entry["beside"]))
 
