@@ -129,7 +129,10 @@ class Pages:
             "census": {"name": census.name_in(language), "country": census.country_in(language)},
             "account": None if account is None else _shown_account(account),
             "csrf": "" if caller is None else site.identities.csrf(caller),
-            "office": {"name": site.settings.office, "feedback": site.settings.feedback},
+            "office": {
+                "name": site.settings.office or site.service.source.show(language),
+                "feedback": site.settings.feedback,
+            },
             "page": name,
             "start": {"question": site.catalogue.start.to_json(), "view": {}},
             "versions": site.service.versions,

@@ -79,7 +79,7 @@ class TableService(Confidential):
         policy: What may be asked.
         methods: How tables are protected, by what they count.
         sums: How sums of amounts are protected, by whose amounts they are.
-        source: Whose numbers these are.
+        source, date: Whose numbers these are and when they were published, as files say it.
         budgets, sum_budgets: The look budgets of what is open; confidential.
         gate: What the gate found before it was opened; confidential.
         smallest_group: Groups that are published below this are not broken down further; that of
@@ -95,13 +95,14 @@ class TableService(Confidential):
         "_of_amounts",
         "_planned",
         "_rule",
-        "_source",
         "_sums",
         "budgets",
         "census",
+        "date",
         "office",
         "policy",
         "risks",
+        "source",
         "sum_budgets",
     )
 
@@ -113,6 +114,7 @@ class TableService(Confidential):
         *,
         sums: Mapping[Entity, Method] | None = None,
         source: Text = Text(),
+        date: str = "",
         budgets: tuple[OpenedBudget, ...] = (),
         sum_budgets: tuple[SumBudget, ...] = (),
         gate: GateReport | None = None,
@@ -126,11 +128,11 @@ class TableService(Confidential):
         self.budgets = budgets
         self.sum_budgets = sum_budgets
         self.risks = gate
+        self.source, self.date = source, date
         #: The folder of the office whose plan publishes with the same numbers, if there is one.
         self.office: Path | None = None
         self._catalogue: Catalogue | None = None
         self._methods = dict(methods)
-        self._source = source
         self._planned = planned
         self._rule = GroupRule(in_force(policy, UserRole.PUBLIC, smallest_group))
         for method in self._methods.values() if self._rule else ():
@@ -340,7 +342,8 @@ class TableService(Confidential):
                 ruling.verdict,
                 claims=self._numbers.method(compiled.spec).claims(),
                 listed=self.census.origin.listed,
-                source=self._source,
+                source=self.source,
+                date=self.date,
                 census=CensusFacts.of(self.census.schema.census),
                 limits=reliable,
                 contributors=contributors_needed(policy, compiled.spec, self._rule.smallest),
