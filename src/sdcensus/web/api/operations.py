@@ -159,7 +159,7 @@ def table(summary: str, parameters: Sequence[Json], *, by: str = "get") -> Json:
     content: Json = {JSON: {"schema": ref("Table")}}
     for table_format in served_formats():
         if table_format.name != JSON_STAT:
-            content[table_format.media_types[0]] = _BYTES
+            content[table_format.full_media_type] = _BYTES
     content["application/zip"] = _BYTES
     headers = {**_KEPT, **_QUOTA, **_NAMED}
     responses: dict[int, Json] = {
