@@ -168,11 +168,22 @@ class TableService(Confidential):
         """How sums are protected, by whose amounts they are; confidential."""
         return self._sums
 
-    def map(self, variable: str, level: str) -> dict[str, Any] | None:
-        """The areas of a level as GeoJSON; ``None`` where the census has no map of them."""
-        from sdcensus.session.census.maps import area_map
+    def map(self, variable: str, level: str, *, degrees: bool = False) -> dict[str, Any] | None:
+        """The areas of a level as GeoJSON; ``None`` where the census has no map of them.
 
-        return area_map(self.census, variable, level)
+        Args:
+            variable: The geography.
+            level: One of its levels.
+            degrees: In longitude and latitude; else in the coordinates in which it is drawn.
+
+        Raises:
+            SpecError: Degrees are wanted, and nobody knows the system of the coordinates.
+            MissingExtra: It needs the projection library, which is not installed.
+        """
+        from sdcensus.session.census.maps import area_map, area_map_in_degrees
+
+        draw = area_map_in_degrees if degrees else area_map
+        return draw(self.census, variable, level)
 
     def mapped_levels(self, variable: str) -> frozenset[str]:
         """The levels of a geography that there is a map of."""

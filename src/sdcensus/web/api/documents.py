@@ -23,7 +23,9 @@ from sdcensus.web.api.asking import (
     program_table_schema,
     question_schema,
 )
+from sdcensus.web.api.datasets import COORDINATES, GEOJSON
 from sdcensus.web.api.operations import (
+    JSON,
     body,
     for_staff,
     given,
@@ -50,6 +52,11 @@ Json = dict[str, Any]
 _ROOM = (
     "as JSON. As many as an address of 16,384 characters has room for; this describes what always"
     " fits. Send longer ones by POST."
+)
+_COORDINATES = (
+    "`degrees`: longitude and latitude of WGS 84, as RFC 7946 wants GeoJSON; 406 where the system"
+    " of the map is not known. `map`: as the office has drawn it, with its system in `crs` if the"
+    " map names it; that is JSON, and no GeoJSON of RFC 7946."
 )
 _ITEM = part("id", {"type": "string", "pattern": "^[A-Za-z0-9_-]{1,80}$"})
 _JOB = part("job", {"type": "string", "pattern": "^[A-Za-z0-9_-]{22}$"})
@@ -136,7 +143,9 @@ def _offered(populations: Sequence[str], variable: str, lang: Json) -> Json:
         populations[0],
     )
     name = part("name", {"type": "string", "pattern": f"^{WORD}$"}, "The variable.", variable)
-    borders = [of, word("variable"), word("level"), lang]
+    drawn = {"type": "string", "enum": list(COORDINATES), "default": COORDINATES[0]}
+    coordinates = query("coordinates", drawn, _COORDINATES)
+    borders = [of, word("variable"), word("level"), coordinates, lang]
     return {
         "/datasets": {"get": shared("Datasets", "What can be counted", [lang])},
         "/datasets/{of}/variables": {
@@ -147,7 +156,7 @@ def _offered(populations: Sequence[str], variable: str, lang: Json) -> Json:
         },
         "/datasets/{of}/areas": {"get": shared("Areas", "Areas", [of, *_area_parameters(), lang])},
         "/datasets/{of}/map": {
-            "get": shared("Map", "The borders of areas", borders, "application/geo+json")
+            "get": shared("Map", "The borders of areas", borders, GEOJSON, JSON)
         },
     }
 

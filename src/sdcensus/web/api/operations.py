@@ -104,9 +104,10 @@ def body(name: str, example: Json | None = None) -> Json:
 # -------------------------------------------------------------------------------------- answers
 
 
-def given(name: str, description: str, media_type: str = JSON) -> Json:
-    """An answer of some shape."""
-    return {"description": description, "content": {media_type: {"schema": ref(name)}}}
+def given(name: str, description: str, *media_types: str) -> Json:
+    """An answer of some shape, as JSON unless other types are named."""
+    content = {media_type: {"schema": ref(name)} for media_type in media_types or (JSON,)}
+    return {"description": description, "content": content}
 
 
 def operation(summary: str, parameters: Sequence[Json], responses: Mapping[int, Json]) -> Json:
@@ -125,9 +126,9 @@ def got(name: str, summary: str, parameters: Sequence[Json]) -> Json:
     return operation(summary, parameters, {200: given(name, f"{summary}.")})
 
 
-def shared(name: str, summary: str, parameters: Sequence[Json], media_type: str = JSON) -> Json:
+def shared(name: str, summary: str, parameters: Sequence[Json], *media_types: str) -> Json:
     """An address that tells everybody the same, and can be kept."""
-    content = {**given(name, f"{summary}.", media_type), "headers": _KEPT}
+    content = {**given(name, f"{summary}.", *media_types), "headers": _KEPT}
     responses = {200: content, 304: {"description": "It is known already.", "headers": _KEPT}}
     return operation(summary, [*parameters, _KNOWN], responses)
 
