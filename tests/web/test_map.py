@@ -23,7 +23,8 @@ from sdcensus.model.policy.policy import Limits, OnlineRules, Policy
 from sdcensus.model.schema.variable import Entity
 from sdcensus.session.answer import TableService
 from sdcensus.session.census.census import load, open_store
-from sdcensus.session.office.secret import make_secret
+from sdcensus.store.secrets import write_secret
+from sdcensus.testing.island import SECRET
 from tests.session.answer.services import METHOD
 from tests.web.servers import Place, check_error, opened
 
@@ -36,7 +37,7 @@ NAMED = b'"crs":{"type":"name","properties":{"name":"urn:ogc:def:crs:EPSG::3035"
 def country(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("country")
     write_country(folder / "files", country=make_country(300), file_format="parquet")
-    make_secret(folder / "office.secret")
+    write_secret(SECRET, folder / "office.secret")
     return folder
 
 
@@ -191,6 +192,40 @@ def test_degrees_stay_as_they_are(country: Path, tmp_path: Path) -> None:
     ((first, second),) = polygons(document)
     assert {tuple(point) for point in first} == {tuple(point) for point in outer}
     assert {tuple(point) for point in second} == {tuple(point) for point in hole}
+
+
+@pytest.mark.parametrize("by", ["ed@parish", "sex"])
+def test_formats_for_maps_are_offered_where_a_table_has_areas(of_demo: Place, by: str) -> None:
+    table = f"/api/v1/tables?of=persons&by={by}"
+    formats = of_demo.client.get(table).json()["extension"]["sdcensus"]["formats"]
+    assert {"csv", "csv-zip", "json-stat"} <= set(formats)
+    assert ("gpkg" in formats) == ("geoparquet" in formats) == (by == "ed@parish")
+    for name in ("gpkg", "geoparquet"):
+        answer = of_demo.client.get(f"{table}&format={name}")
+        if name in formats:
+            assert answer.status_code == 200
+            continue
+        error = check_error(answer, 406, "unsupported")
+        assert error["place"] == "format"
+        assert all(each in error["message"] for each in formats)
+        spanish = of_demo.client.get(f"{table}&format={name}&lang=es").json()["error"]["message"]
+        assert spanish.startswith("Esta tabla no se puede")
+    accepted = {"accept": "application/geopackage+sqlite3"}
+    status = of_demo.client.get(table, headers=accepted).status_code
+    assert status == (200 if "gpkg" in formats else 406)
+
+
+def test_a_census_without_maps_offers_no_formats_for_maps(of_demo: Place, place: Place) -> None:
+    for each, drawn in ((of_demo, True), (place, False)):
+        names = {told["name"] for told in each.client.get("/api/v1/datasets").json()["formats"]}
+        assert ("gpkg" in names) == drawn
+        document = each.client.get("/api/v1/openapi.json").json()
+        operation = document["paths"]["/tables"]["get"]
+        assert (
+            "application/geopackage+sqlite3" in operation["responses"]["200"]["content"]
+        ) == drawn
+        (form,) = [told for told in operation["parameters"] if told["name"] == "format"]
+        assert ("geoparquet" in form["schema"]["enum"]) == drawn
 
 
 def test_other_coordinates_do_not_exist(of_demo: Place) -> None:

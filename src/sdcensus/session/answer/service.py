@@ -17,6 +17,7 @@ from sdcensus.methods.method import Method
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.policy.policy import Policy, UserRole
 from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.published.area_outlines import square_of
 from sdcensus.model.published.census_facts import CensusFacts
 from sdcensus.model.published.figures import FigureLimits
 from sdcensus.model.published.record_changes import RecordChange, record_changes
@@ -190,6 +191,16 @@ class TableService(Confidential):
         from sdcensus.session.census.maps import mapped_levels
 
         return mapped_levels(self.census, variable)
+
+    @property
+    def has_maps(self) -> bool:
+        """Whether any area that is offered lies somewhere: on a map, or as a square by its code."""
+        return any(
+            bool(self.mapped_levels(offered.variable.name))
+            or any(square_of(code.code) is not None for code in offered.variable.codes[:3])
+            for population in self.catalogue.populations
+            for offered in population.areas
+        )
 
     @property
     def cautions(self) -> tuple[str, ...]:

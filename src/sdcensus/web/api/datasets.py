@@ -164,7 +164,7 @@ def _datasets(site: Site, rules: Any, language: str) -> Json:
             }
             for population in site.catalogue.populations
         ],
-        "formats": told_formats(language),
+        "formats": told_formats(site, language),
         "start": site.catalogue.start.to_json(),
     }
 

@@ -16,7 +16,7 @@ _FAILURES = {
     401: "There is no such account or token.",
     403: "The policy refuses the table, the account may not do this, or the request is forged.",
     404: "There is no such thing.",
-    406: "The answer does not exist in that form.",
+    406: "The answer does not exist in that form; a table without areas has no form for maps.",
     408: "The request did not arrive in time.",
     413: "The request is too large.",
     414: "The address is too long.",
@@ -149,17 +149,18 @@ def removed(summary: str, parameters: Sequence[Json]) -> Json:
     return operation(summary, parameters, {204: {"description": "It is gone."}})
 
 
-def table(summary: str, parameters: Sequence[Json], *, by: str = "get") -> Json:
+def table(summary: str, parameters: Sequence[Json], *, areas: bool, by: str = "get") -> Json:
     """An address that gives a table.
 
     Args:
         summary: What it does.
         parameters: What it takes.
+        areas: Whether there are areas on a map, and so formats for maps.
         by: ``get``, ``post``, or ``job`` for one that is ready.
     """
     content: Json = {JSON: {"schema": ref("Table")}}
     for table_format in served_formats():
-        if table_format.name != JSON_STAT:
+        if table_format.name != JSON_STAT and (areas or not table_format.areas):
             content[table_format.full_media_type] = _BYTES
     content["application/zip"] = _BYTES
     headers = {**_KEPT, **_QUOTA, **_NAMED}

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from typing import Any, ParamSpec, TypeVar
 
 from starlette.requests import Request
@@ -55,8 +55,9 @@ def _no_such_form(name: str | None) -> ApiError:
     return ApiError(406, "format", values={"formats": ", ".join(form_names())}, place=place)
 
 
-def told_formats(language: str) -> list[dict[str, Any]]:
+def told_formats(site: Site, language: str) -> list[dict[str, Any]]:
     """The formats of tables as the server has them, for pages and for clients."""
+    areas = site.has_maps
     return [
         {
             "name": table_format.name,
@@ -67,6 +68,7 @@ def told_formats(language: str) -> list[dict[str, Any]]:
             "areas": table_format.areas,
         }
         for table_format in all_formats()
+        if areas or not table_format.areas
     ]
 
 
@@ -237,6 +239,11 @@ class Site:
     def schema(self) -> Schema:
         """The census that is asked about."""
         return self.service.policy.schema
+
+    @cached_property
+    def has_maps(self) -> bool:
+        """Whether any table can be had in formats for maps."""
+        return self.service.has_maps
 
     def rules(self, role: UserRole) -> RoleRules:
         """The limits of a role."""

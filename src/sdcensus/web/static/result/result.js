@@ -94,7 +94,7 @@ export function showResult(root, options) {
         apiLink: options.apiLink,
         language: options.language,
         cells: model.size,
-        areas: model.dimensions.some((one) => one.geo),
+        forms: model.more.formats,
       }),
     );
   }
