@@ -31,7 +31,7 @@ export function downloadFormats(forms) {
 }
 
 /**
- * @param {{apiLink: string, language: string, cells: number, forms?: string[]}} of
+ * @param {{apiLink: string, language: string, cells: number, shares: boolean, forms?: string[]}} of
  * @returns {HTMLElement}
  */
 export function downloadsOf(of) {
@@ -40,11 +40,21 @@ export function downloadsOf(of) {
     return el(
       "div",
       {},
-      el("p", { class: "r-lead" }, t("result.download.lead", { cells: of.cells })),
+      el("p", { class: "r-lead" }, leadOf(of)),
       el("ul", { class: "r-formats" }, downloadFormats(of.forms).map((one) => line(one, of, state))),
       state,
     );
   });
+}
+
+/**
+ * What the files hold, where a reader could think that they are the page.
+ * @param {{cells: number, shares: boolean}} of
+ */
+function leadOf(of) {
+  const words = [t("result.download.lead", { cells: of.cells }), t("result.download.no_arrangement")];
+  if (of.shares) words.push(t("result.download.no_percentages"));
+  return words.join(" ");
 }
 
 /**
