@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Make .venv and install sdcensus into it, with the versions of a lock file.
 #   scripts/install.sh user    what a user needs (requirements.lock)
-#   scripts/install.sh dev     and what the tests need (requirements-dev.lock)
+#   scripts/install.sh dev     and what the tests need (requirements-dev.lock, requirements/generator.lock)
 # Does nothing when the installation is up to date. PYTHON chooses the Python, VENV the folder.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -48,7 +48,9 @@ print(digest.hexdigest())
 PY
 }
 fingerprint_of() {
-    fingerprint "requirements$1.lock" pyproject.toml src/sdcensus/_version.py
+    local files=("requirements$1.lock" pyproject.toml src/sdcensus/_version.py)
+    [[ $1 == -dev ]] && files+=(requirements/generator.lock)
+    fingerprint "${files[@]}"
 }
 up_to_date() {
     local stamp=$venv/.installed-$1
@@ -127,6 +129,11 @@ say "Installing sdcensus itself"
 pip install --quiet --no-deps --no-build-isolation --editable .
 
 suffix=""
-[[ $kind == dev ]] && suffix=-dev
+if [[ $kind == dev ]]; then
+    suffix=-dev
+    # What makes clients from the OpenAPI document wants versions of its own.
+    "$venv/bin/python" -m venv --clear --without-pip "$venv/generator"
+    pip --python "$venv/generator/bin/python" install --quiet --require-hashes -r requirements/generator.lock
+fi
 fingerprint_of "$suffix" >"$venv/.installed-$kind"
 say "Installed. The command is $venv/bin/sdcensus"

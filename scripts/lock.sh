@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Write requirements.lock and requirements-dev.lock: exact versions with hashes, and no host.
+# Write the lock files: exact versions with hashes, and no host.
 #   scripts/lock.sh            keep the versions that still fit, add what is new
 #   scripts/lock.sh --upgrade  take the newest versions
 set -euo pipefail
@@ -20,10 +20,11 @@ compile() {
         --generate-hashes --allow-unsafe --strip-extras \
         --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --no-emit-options \
         --constraint requirements/constraints.in \
-        --output-file "$output" "$@" pyproject.toml requirements/install.in
+        --output-file "$output" "$@"
     # Whatever an option of this machine adds, a host or a path stays out.
     "$python" scripts/tidy_lock.py "$output"
 }
 
-compile requirements.lock --extra formats --extra frames --extra geography --extra models --extra optimise --extra reports --extra web "$@"
-compile requirements-dev.lock --extra formats --extra frames --extra geography --extra models --extra optimise --extra reports --extra web --extra spark --extra dev --constraint requirements.lock "$@"
+compile requirements.lock --extra formats --extra frames --extra geography --extra models --extra optimise --extra reports --extra web "$@" pyproject.toml requirements/install.in
+compile requirements-dev.lock --extra formats --extra frames --extra geography --extra models --extra optimise --extra reports --extra web --extra spark --extra dev --constraint requirements.lock "$@" pyproject.toml requirements/install.in
+compile requirements/generator.lock "$@" requirements/generator.in

@@ -46,6 +46,38 @@ def test_every_route_is_described_and_nothing_else(place: Place, document: dict[
     assert described == routes(place)
 
 
+def test_every_operation_has_a_name_of_its_own_and_a_subject(document: dict[str, Any]) -> None:
+    operations = [
+        operation
+        for item in document["paths"].values()
+        for method, operation in item.items()
+        if method in ("get", "post", "delete")
+    ]
+    names = [operation["operationId"] for operation in operations]
+    assert len(names) == len(set(names)) >= 32
+    assert all(re.fullmatch(r"[a-z]+([A-Z][a-z]+)*", name) for name in names)
+    subjects = {tag["name"] for tag in document["tags"] if tag["description"]}
+    assert {tag for operation in operations for tag in operation["tags"]} == subjects
+
+
+def lists(shape: Any) -> Iterator[dict[str, Any]]:
+    """Every list that a shape describes, however deep."""
+    if isinstance(shape, dict):
+        if "array" in [shape.get("type"), *(shape.get("type") or ())]:
+            yield shape
+        shape = list(shape.values())
+    if isinstance(shape, list):
+        for part in shape:
+            yield from lists(part)
+
+
+def test_every_list_says_what_is_in_it(document: dict[str, Any]) -> None:
+    """Makers of clients leave out what they cannot read, and everything that holds it."""
+    every = list(lists(document))
+    assert len(every) > 40
+    assert [shape for shape in every if "items" not in shape] == []
+
+
 def test_every_shape_is_used_and_there(document: dict[str, Any]) -> None:
     used = set(re.findall(r"#/components/schemas/(\w+)", json.dumps(document)))
     assert used == set(document["components"]["schemas"])

@@ -161,16 +161,32 @@ def test_nonsense_is_answered_as_such(place: Place) -> None:
     assert b'"error"' in answer
 
 
-def test_other_sites_may_read_tables_without_an_account_and_nothing_else(place: Place) -> None:
+def test_other_sites_may_read_tables_without_a_session_and_nothing_else(place: Place) -> None:
     origin = {"origin": "https://elsewhere.example"}
     asked = {**origin, "access-control-request-method": "POST"}
     before = place.client.options(TABLES, headers=asked)
     assert before.status_code == 204
     assert before.headers["access-control-allow-origin"] == "*"
-    assert "authorization" not in before.headers["access-control-allow-headers"].lower()
-    answer = place.somebody().get(f"{TABLES}?by=sex", headers=origin)
-    assert answer.headers["access-control-allow-origin"] == "*"
-    assert "access-control-allow-credentials" not in answer.headers
+    assert "access-control-allow-credentials" not in before.headers
+    allowed = before.headers["access-control-allow-headers"].lower().split(", ")
+    assert {"authorization", "if-none-match", "content-type"} <= set(allowed)
+    # A token is in the hands of the script; a session is in those of the browser.
+    token = place.token("elsewhere")
+    for headers in (origin, {**origin, **token}, {**origin, "if-none-match": '"other"'}):
+        answer = place.somebody().get(f"{TABLES}?by=sex", headers=headers)
+        assert answer.status_code == 200
+        assert answer.headers["access-control-allow-origin"] == "*"
+        assert "access-control-allow-credentials" not in answer.headers
+        exposed = answer.headers["access-control-expose-headers"].lower().split(", ")
+        assert {"etag", "ratelimit", "retry-after"} <= set(exposed)
+    place.account("session-elsewhere")
+    browser, _ = place.logged_in("session-elsewhere")
+    for headers in (origin, {**origin, **token}):
+        answer = browser.get(f"{TABLES}?by=sex", headers=headers)
+        assert "access-control-allow-origin" not in answer.headers
+    for path in ("/api/v1/account", "/api/v1/staff/summary", "/api/v1/commands/table", "/"):
+        before = place.client.options(path, headers=asked)
+        assert "access-control-allow-headers" not in before.headers
     for path in ("/api/v1/account", "/", "/api/v1/staff/summary"):
         assert "access-control-allow-origin" not in place.client.get(path, headers=origin).headers
 

@@ -18,6 +18,7 @@ from tests.session.answer.services import published
 from tests.web.servers import QUESTION, TABLES, Place, check_error, check_headers
 
 LINK = f"{TABLES}?of=persons&by=area&by=sex"
+SDMX = "application/vnd.sdmx.data+csv; version=2.0.0"
 #: Two groups of one name.
 ALIKE = [{"label": "a", "codes": [code]} for code in ("1", "2")]
 
@@ -37,7 +38,7 @@ def test_a_table_tells_everything_about_itself(place: Place) -> None:
     assert set(about) == {
         *("question", "link", "hash", "cells", "limit", "variables", "most_variables"),
         *("outcome", "areas", "withheld", "reasons", "remedies", "parts", "weak"),
-        *("none_below", "example", "own_groups", "versions"),
+        *("none_below", "example", "own_groups", "versions", "formats"),
     }
     assert about["question"] == QUESTION
     assert (about["cells"], about["variables"], about["outcome"]) == (24, 2, "allowed")
@@ -84,9 +85,10 @@ def test_sums_that_shares_cannot_rest_on_are_those_of_figures(place: Place) -> N
 def test_every_form_can_be_downloaded_under_a_name(place: Place, name: str) -> None:
     answer = place.client.get(LINK, params={"of": "persons", "by": "area", "format": name})
     if name in ("gpkg", "geoparquet"):
-        # There is no map of the areas of this census: the message says what would help.
-        error = check_error(answer, 400, "bad-question")
-        assert "map = " in error["message"]
+        # There is no map of the areas of this census: the message says what there is.
+        error = check_error(answer, 406, "unsupported")
+        assert "xlsx" in error["message"]
+        assert name not in error["message"]
         return
     assert answer.status_code == 200
     check_headers(answer)
@@ -114,7 +116,16 @@ def test_every_form_can_be_downloaded_under_a_name(place: Place, name: str) -> N
         ("text/csv", "csv"),
         ("text/*", "csv"),
         ("text/csv;q=0.5, application/vnd.apache.parquet", "parquet"),
+        ("application/vnd.sdmx.data+csv", "sdmx-csv"),
+        ("application/vnd.sdmx.data+csv; version=2.0.0; labels=id", "sdmx-csv"),
+        ('application/vnd.sdmx.data+csv;version="2.0"', "sdmx-csv"),
+        # What the server itself once said.
         ("application/vnd.sdmx.data+csv;version=1.0", "sdmx-csv"),
+        # Who reads SDMX-CSV 1.0 only, gets what it prefers next.
+        ("application/vnd.sdmx.data+csv;version=1.0.0", None),
+        ("application/vnd.sdmx.data+csv;version=1.0.0, text/csv;q=0.5", "csv"),
+        ("application/vnd.sdmx.data+csv;version=2.0.0;q=0, application/*;q=0.1", "json-stat"),
+        ("text/csv;version=7", "csv"),
         ("text/html, image/png;q=0.9", None),
         ("text/csv;q=0", None),
         ("text/csv;q=nonsense", None),
@@ -123,6 +134,19 @@ def test_every_form_can_be_downloaded_under_a_name(place: Place, name: str) -> N
 )
 def test_accept_chooses_the_form(header: str, form: str | None) -> None:
     assert accepted(header) == form
+
+
+def test_sdmx_is_called_by_the_version_that_it_has(place: Place) -> None:
+    """SDMX-CSV 2.0: lines begin with STRUCTURE, and not with DATAFLOW as those of 1.0."""
+    for more, accept in (("&format=sdmx-csv", "*/*"), ("", SDMX)):
+        answer = place.client.get(f"{LINK}{more}", headers={"accept": accept})
+        assert answer.headers["content-type"] == f"{SDMX}; charset=utf-8"
+        assert answer.text.startswith("STRUCTURE,STRUCTURE_ID,ACTION,")
+    formats = place.client.get("/api/v1/datasets").json()["formats"]
+    assert SDMX.replace(" ", "") in {each["media_type"] for each in formats}
+    document = place.client.get("/api/v1/openapi.json").json()
+    content = document["paths"]["/tables"]["get"]["responses"]["200"]["content"]
+    assert SDMX.replace(" ", "") in content
 
 
 def test_a_form_that_does_not_exist_is_406(place: Place) -> None:
@@ -170,7 +194,6 @@ def test_anonymous_tables_may_be_kept_by_anybody_and_those_of_accounts_not(place
     known = place.somebody(**place.token("cachedana")).get(LINK)
     assert known.status_code == 200
     assert known.headers["cache-control"].startswith("private")
-    assert "access-control-allow-origin" not in known.headers
     assert known.json()["value"] == anonymous.json()["value"]
 
 

@@ -40,7 +40,7 @@ from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Secret
 from sdcensus.model.spec.declared_universes import with_missing_codes
 from sdcensus.model.spec.universe import universe_of
-from sdcensus.model.text import Text
+from sdcensus.model.text import Text, parse_json
 from sdcensus.store.census_store import CensusStore, all_rows_of
 from sdcensus.store.edit_rules import impossible_rows
 from sdcensus.store.manifest import KEY_COLUMN, column_file, link_column
@@ -113,14 +113,20 @@ def read_maps(schema: Schema, folder: Path) -> tuple[CensusMap, ...]:
         valid = [code.code for code in variable.codes if not code.is_missing]
         missing = tuple(code for code in valid if code not in shown)
         if any(len(shape.points) > MOST_POINTS for shape in shapes.values()):
-            content = _for_screens(shapes)
+            content = _for_screens(shapes, content)
         census_maps.append(CensusMap(variable.name, content, missing, path.name))
     return tuple(census_maps)
 
 
-def _for_screens(shapes: Mapping[str, Shapes]) -> bytes:
-    """A map without details that no screen shows: what is kept is read at every start."""
+def _for_screens(shapes: Mapping[str, Shapes], content: bytes) -> bytes:
+    """A map without details that no screen shows: what is kept is read at every start.
+
+    The system of its coordinates stays named: without it nobody could place the areas.
+    """
     drawn = all_levels({name: for_screen(shape) for name, shape in shapes.items()})
+    system = parse_json(content).get("crs")
+    if system is not None:
+        drawn["crs"] = system
     return json.dumps(drawn, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
 
 

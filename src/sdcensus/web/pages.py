@@ -116,6 +116,7 @@ class Pages:
         site = self.site
         account = None if caller is None else caller.account
         census = site.catalogue.census
+        formats = told_formats(site, language)
         return {
             "t": lambda key, **values: text(language, key, **values),
             "language": language,
@@ -124,12 +125,15 @@ class Pages:
                 spoken: text(spoken, "language.name") for spoken in site.settings.languages
             },
             "texts_json": _texts_block(language),
-            "formats": told_formats(language),
-            "formats_json": data_block(told_formats(language)),
+            "formats": formats,
+            "formats_json": data_block(formats),
             "census": {"name": census.name_in(language), "country": census.country_in(language)},
             "account": None if account is None else _shown_account(account),
             "csrf": "" if caller is None else site.identities.csrf(caller),
-            "office": {"name": site.settings.office, "feedback": site.settings.feedback},
+            "office": {
+                "name": site.settings.office or site.service.source.show(language),
+                "feedback": site.settings.feedback,
+            },
             "page": name,
             "start": {"question": site.catalogue.start.to_json(), "view": {}},
             "versions": site.service.versions,

@@ -58,7 +58,8 @@ DATA_HEADERS: tuple[Header, ...] = (
     *_OWN,
     (b"content-security-policy", _DATA_POLICY),
 )
-#: For what any site may read: tables and lists, without an account.
+#: For what scripts of any site may read: tables and lists, without an account or with a token that
+#: the script holds. Credentials that a browser keeps stay out: ``*`` does not go with them.
 OPEN_HEADERS: tuple[Header, ...] = (
     *_COMMON,
     *_SHARED,
@@ -67,7 +68,8 @@ OPEN_HEADERS: tuple[Header, ...] = (
     (
         b"access-control-expose-headers",
         b"ETag, Link, Location, Retry-After, RateLimit, RateLimit-Policy, RateLimit-Limit,"
-        b" RateLimit-Remaining, RateLimit-Reset, Content-Disposition, X-Request-ID",
+        b" RateLimit-Remaining, RateLimit-Reset, Content-Disposition, Preference-Applied,"
+        b" X-Request-ID",
     ),
 )
 #: Files of the pages; the box of the charts has no origin and reads them as a stranger.
@@ -91,14 +93,19 @@ _OPEN = ("/api/v1/datasets", "/api/v1/tables", "/api/v1/openapi.json")
 
 
 def is_open(path: str) -> bool:
-    """Whether any site may read what is at an address, for people without an account."""
+    """Whether scripts of any site may read what is at an address."""
     return path.startswith(_OPEN)
 
 
-def headers_for(path: str, *, anonymous: bool) -> tuple[Header, ...]:
-    """The headers of protection for an address."""
+def headers_for(path: str, *, session: bool) -> tuple[Header, ...]:
+    """The headers of protection for an address.
+
+    Args:
+        path: The address.
+        session: Whether a browser asks in which somebody has logged in.
+    """
     if path.startswith("/api/"):
-        return OPEN_HEADERS if anonymous and is_open(path) else DATA_HEADERS
+        return DATA_HEADERS if session or not is_open(path) else OPEN_HEADERS
     if path == CHART_FRAME:
         return FRAME_HEADERS
     return STATIC_HEADERS if path.startswith("/static/") else PAGE_HEADERS

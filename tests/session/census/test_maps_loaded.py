@@ -122,6 +122,8 @@ def test_large_maps_are_kept_with_what_a_screen_shows(
     assert isinstance(features, list)
     assert codes == {feature["properties"]["code"] for feature in features}
     assert {one["properties"]["level"] for one in content["features"]} >= {"ed", "parish"}
+    # Nor is forgotten where they lie.
+    assert named_system(store.map("ed") or b"") == 3035
 
 
 def test_outlines_are_those_of_the_map_in_the_system_that_it_names(

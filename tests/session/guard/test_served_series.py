@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import io
+import re
+import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 from sdcensus.errors import Refused
@@ -15,7 +19,7 @@ from sdcensus.model.policy.policy import Limits, OnlineRules, Policy
 from sdcensus.model.published.table import Table
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.spec.question import Question
-from sdcensus.session.answer import TableService, open_service
+from sdcensus.session.answer import TableService, open_service, render
 from sdcensus.session.census.census import open_store
 from sdcensus.session.guard.guard import read_lock
 from sdcensus.testing.island import island_units
@@ -120,3 +124,97 @@ def test_other_records_than_published_are_not_served_beside_them(tmp_path: Path)
     office.replace_store(corrected(units, married=married))
     with pytest.raises(Refused, match="other records"):
         served(office)
+
+
+#: Where each format says whose numbers these are, and since when.
+IDENTITY = {
+    "csv": (r'"source": {[^}]*}', r'"date": "[^"]*"'),
+    "json-stat": (r'"source":"[^"]*"', r'"updated":"[^"]*"'),
+    "px": (r"(?m)^SOURCE.*$", r"(?m)^(?:CREATION-DATE|LAST-UPDATED).*$"),
+    "sdmx-csv": (
+        r'agencyID="(?!SDMX)[^"]*"',
+        r'<mes:Sender id="[^"]*"',
+        r"<mes:Prepared>[^<]*<",
+        r'<str:Agency id="[^"]*".*?</str:Agency>',
+    ),
+    "xlsx": (r"Statistical Office[^<]*", r"2026-03-01"),
+    "parquet": (r'"source": *{[^}]*}', r'"date": *"[^"]*"'),
+}
+
+
+def identity(name: str, contents: list[bytes]) -> set[str]:
+    """What the files of a table say of its source and its date."""
+    texts = []
+    for content in contents:
+        if name == "parquet":
+            metadata = pq.read_schema(io.BytesIO(content)).metadata
+            texts += [value.decode() for value in metadata.values()]
+        elif name == "xlsx":
+            with zipfile.ZipFile(io.BytesIO(content)) as book:
+                texts.append(book.read("xl/sharedStrings.xml").decode())
+        else:
+            texts.append(content.decode())
+    text = re.sub(r'": +', '":', "\n".join(texts)) if name == "json-stat" else "\n".join(texts)
+    lines = [set(re.findall(pattern, text)) for pattern in IDENTITY[name]]
+    assert all(lines), (name, lines)
+    return {re.sub(r"\s", "", line) for each in lines for line in each}
+
+
+def test_files_of_the_builder_have_the_identity_of_the_plan(tmp_path: Path) -> None:
+    """The same table by plan and by question: one agency, one source, one date in every format."""
+    office = new_office(
+        tmp_path / "office",
+        600,
+        tables=TABLE,
+        head='[office]\nname = { en = "Statistical Office of Aru" }\n',
+        formats=list(IDENTITY),
+    )
+    office.publish()
+    # What the command line calls the office is for the pages.
+    answer = served(office, source="Another name").answer(
+        Question.from_json({"of": "persons", "by": ["married", "sex"]})
+    )
+    for name in IDENTITY:
+        published = [
+            path.read_bytes()
+            for path in sorted(office.published.glob("marital.*"))
+            if name in format_names(path.name)
+        ]
+        form = f"{name}-zip" if name in ("csv", "sdmx-csv") else name
+        content = render(answer, form, "en").content
+        delivered = [content]
+        if form != name:
+            with zipfile.ZipFile(io.BytesIO(content)) as archive:
+                delivered = [archive.read(member) for member in archive.namelist()]
+        assert identity(name, delivered) == identity(name, published), name
+
+
+def format_names(file: str) -> set[str]:
+    """The formats that write a file of this name."""
+    endings = {
+        "csv": (".csv", ".about.json"),
+        "json-stat": (".json",),
+        "sdmx-csv": (".sdmx.csv", ".sdmx.xml"),
+        "xlsx": (".xlsx",),
+        "px": (".px",),
+        "parquet": (".parquet",),
+    }
+    return {name for name, known in endings.items() if file in {f"marital{end}" for end in known}}
+
+
+def test_without_a_plan_files_name_the_office_of_the_command_and_no_date(tmp_path: Path) -> None:
+    office = new_office(tmp_path / "office", 600, tables=TABLE)
+    census = open_store(office.store)
+    rules = Policy(
+        name="open",
+        schema=census.schema,
+        limits=Limits(dimensions=2),
+        online=OnlineRules(recovery=0.99),
+    )
+    for source, agency in (("", "OFFICE"), ("Bureau of Aru", "BUREAU_OF_ARU")):
+        service = open_service(census, rules, secret=office.secret, source=source)
+        answer = service.answer(Question.from_json({"of": "persons", "by": ["married", "sex"]}))
+        content = render(answer, "sdmx-csv", "en").content.decode()
+        assert f"dataflow,{agency}:DF_" in content
+        assert answer.table is not None
+        assert (answer.table.source.show(), answer.table.date) == (source, "")

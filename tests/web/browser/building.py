@@ -156,6 +156,15 @@ class Builder:
         assert condition(self.question["by"]), self.question
         return self.settled()
 
+    def change_population(self, of: str) -> None:
+        """Choose another population, and wait until the address asks for it.
+
+        Until its variables are there, page and address are those of the table before, and not busy.
+        """
+        self.page.locator("[data-focus=population]").select_option(of)
+        self.page.wait_for_function("of => location.search.includes(`of=${of}`)", arg=of)
+        self.settled()
+
     # ---- the address ---------------------------------------------------------
 
     @property

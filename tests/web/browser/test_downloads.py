@@ -59,7 +59,7 @@ def test_a_file_says_whose_numbers_it_holds_and_of_when(
         caught.value.save_as(tmp_path / saved)
         content = (tmp_path / saved).read_bytes()
         said = told_in(name.removesuffix("-zip"), content)
-        for fact in (census.country, census.reference_date, "Statistics Office"):
+        for fact in (census.country, census.reference_date, service.source.show(language)):
             assert fact in said, (name, fact)
         assert str(service.catalogue.census.name) in said or name in ("parquet", "geoparquet")
         found = re.search(r"http://127\.0\.0\.1:\d+/\?of=persons[^\s\"<]*", said)
@@ -69,14 +69,14 @@ def test_a_file_says_whose_numbers_it_holds_and_of_when(
         assert parts.netloc == urlsplit(address).netloc
         assert not re.search(r"\b(1970|2000)-\d\d-\d\d", said), name
         assert not re.search(r"\b(1970|2000)(0101|\d{4} \d\d:)", said), name
-        check_times(content, census.reference_date, name)
+        check_times(content, service.date, name)
         again = builder(None).open(f"{parts.path}?{parts.query}&lang={language}")
         assert again.question["by"] == list(BY)
         assert json.loads(again.question["codes"]) == CHOSEN
 
 
 def check_times(content: bytes, day: str, name: str) -> None:
-    """Times of packed files are that of the census, or none."""
+    """Times of packed files are those of the publication, or none."""
     if content[:2] != b"PK":
         return
     with zipfile.ZipFile(io.BytesIO(content)) as packed:
@@ -95,13 +95,36 @@ def test_the_page_says_of_which_census_it_is(
     page = builder(None).ask(*BY, lang=language)
     notes = page.page.locator("#result-notes")
     expect(notes).to_contain_text(census.country)
-    expect(notes).to_contain_text("Statistics Office")
+    expect(notes).to_contain_text(service.source.show(language))
     day = page.page.evaluate(
         "([day, language]) => new Intl.DateTimeFormat(language, {dateStyle: 'long',"
         " timeZone: 'UTC'}).format(new Date(`${day}T00:00:00Z`))",
         [census.reference_date, language],
     )
     expect(notes).to_contain_text(page.says("result.notes.reference_date", date=day))
+
+
+@pytest.mark.parametrize("language", ["en", "es", "fr", "nl", "pt"])
+def test_the_menu_says_where_files_are_not_the_page(
+    language: str, place: Place, builder: Callable[..., Builder]
+) -> None:
+    """Files hold what is published: no percentages, no arrangement, whatever the page shows."""
+    page = builder(None).ask(*BY, show="row", rows="sex", columns="ed", lang=language)
+    page.control("download").click()
+    lead = page.page.locator(".r-menu .r-lead, [role=dialog] .r-lead, #result .r-lead").first
+    for key in ("no_percentages", "no_arrangement"):
+        expect(lead).to_contain_text(page.says(f"result.download.{key}"))
+    # Only what the table can be had as.
+    links = page.page.locator(".r-formats a")
+    offered = {str(link.get_attribute("data-format")).removesuffix("-zip") for link in links.all()}
+    document = place.client.get(f"{TABLES}?of=persons&by=ed@parish&by=sex").json()
+    formats = document["extension"]["sdcensus"]["formats"]
+    assert offered == {name.removesuffix("-zip") for name in formats}
+    assert "gpkg" in offered
+    page.ask("marital_status", "sex", lang=language)
+    page.control("download").click()
+    assert page.page.locator(".r-formats a[data-format=gpkg]").count() == 0
+    assert page.page.locator(".r-formats a[data-format=csv-zip]").count() == 1
 
 
 def test_every_form_has_a_name_that_says_what_it_is(place: Place) -> None:

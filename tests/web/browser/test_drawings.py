@@ -190,6 +190,47 @@ def test_a_pyramid_is_of_what_was_chosen_and_both_sides_have_one_scale(
     assert label in (drawing.get_attribute("aria-label") or "")
 
 
+@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize("kind", ["pyramid", "bar", "stacked", "line"])
+def test_the_whole_axis_is_drawn_and_what_is_withheld_is_hatched(
+    kind: str, width: int, place: Place, builder: Callable[..., Builder]
+) -> None:
+    """A parish of which few ages are published shows all of them, each in its place."""
+    question = QUESTIONS["one category"]
+    published = Published(place.client.post(TABLES, json={"of": "persons", **question}).json())
+    window = builder(None, viewport={"width": width, "height": 900})
+    page = asked(window, question, tab="chart", rows="age", columns="sex", layer="ed")
+    drawn(page)
+    page.control("chart-kind").select_option(kind)
+    expect(page.page.locator("#result-hatch")).to_be_attached()
+    marks = drawn(page)
+    parish = published.place("ed", "Saint Andrew")
+    expected = {
+        (age, sex): published.at({"ed": parish, "age": at, "sex": published.place("sex", sex)})
+        for at, age in enumerate(published.labels[published.ids.index("age")])
+        for sex in ("Male", "Female")
+        if age[0].isdigit()
+    }
+    gone = {pair for pair, value in expected.items() if value is None}
+    assert 0 < len(gone) < len(expected)
+    hatched = [mark for mark in marks if mark["fill"] == "url(#result-hatch)"]
+    assert {(mark["category"], mark["series"]) for mark in hatched} == gone
+    assert {(mark["category"], mark["series"]) for mark in marks} == expected.keys()
+    # From end to end: no length that could be read as a number.
+    share = 0.5 if kind == "pyramid" else 1
+    if kind != "line":
+        assert {round(mark["length"] / mark["whole"], 2) for mark in hatched} == {share}
+    # Every mark says why, as the legend does; so do words for those who do not see it.
+    told = page.says("result.chart.withheld_other", n=len(gone))
+    assert told in str(page.page.locator(".r-drawing").get_attribute("aria-label"))
+    meaning = hatched[0]["text"].split(" · ")[-1]
+    legend = page.page.locator("#result-panel .r-classes")
+    expect(legend).to_have_text(
+        page.says("result.chart.hatched_other", n=len(gone), meaning=meaning)
+    )
+    expect(legend.locator(".r-hatched")).to_have_count(1)
+
+
 def test_a_total_beside_chosen_codes_is_called_what_it_is(
     place: Place, builder: Callable[..., Builder]
 ) -> None:

@@ -19,13 +19,6 @@ def population(page: Builder) -> str:
     return page.page.locator("[data-focus=population]").input_value()
 
 
-def change(page: Builder, of: str) -> None:
-    """Choose another population, and wait until the address asks for it."""
-    page.page.locator("[data-focus=population]").select_option(of)
-    page.page.wait_for_function("of => location.search.includes(`of=${of}`)", arg=of)
-    page.settled()
-
-
 def agrees(page: Builder) -> bool:
     """Whether panel, address and table are about the same population and variables."""
     asked = page.question
@@ -42,11 +35,11 @@ def test_the_server_goes_away_while_the_population_is_changed(
     page = builder(None).ask(*BY, lang="en")
     if known:  # what can be asked about households is known, their table is not
         page.page.evaluate("fetch('/api/v1/datasets/households/variables?lang=en')")
-        change(page, "households")
-        change(page, "persons")
+        page.change_population("households")
+        page.change_population("persons")
         page = page.ask("sex")
-        change(page, "households")
-        change(page, "persons")
+        page.change_population("households")
+        page.change_population("persons")
         page.page.locator("[data-focus='menu-sex']").wait_for()
     before, address = page.grid(), page.page.url
     page.window.offline = True
@@ -81,7 +74,7 @@ def test_a_change_of_the_population_says_what_it_drops_and_brings_it_back(
         "ed@parish", "sex", where=MARRIED, rows="sex", columns="ed", lang=language
     )
     question, view, before = page.question, page.parameters, page.grid()
-    change(page, "households")
+    page.change_population("households")
     notice = page.page.locator("#notices [role=status]")
     text = notice.inner_text()
     label = page.page.locator("[data-focus=population] option:checked").inner_text()
@@ -91,7 +84,7 @@ def test_a_change_of_the_population_says_what_it_drops_and_brings_it_back(
     assert agrees(page) or language != "en"
     assert page.question["by"] == ["ed@parish"]
     assert "where" not in page.question
-    change(page, "persons")
+    page.change_population("persons")
     assert page.question == question
     assert page.parameters == view
     assert page.grid() == before
@@ -104,21 +97,21 @@ def test_what_was_dropped_comes_back_beside_what_was_added(
     builder: Callable[..., Builder],
 ) -> None:
     page = builder(None).ask("sex", "age@broad", lang="en")
-    change(page, "households")
+    page.change_population("households")
     # Households have neither: areas take their place, so that there is a table.
     assert page.question["by"] == ["ed"] or page.question["by"][0].startswith("ed")
     page.find_variable("size")
     page.page.locator("#variable-list [data-focus='add-household_size']").click()
     page.page.wait_for_function("() => location.search.includes('household_size')")
     page.settled()
-    change(page, "persons")
+    page.change_population("persons")
     names = {axis.partition("@")[0] for axis in page.question["by"]}
     assert "sex" in names
     # Three variables are the most: whatever has no room waits.
     assert len(names) <= 3
     assert agrees(page)
     # Changing to the population that is shown changes nothing.
-    change(page, "persons")
+    page.change_population("persons")
     assert {axis.partition("@")[0] for axis in page.question["by"]} == names
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -34,9 +35,32 @@ def test_the_table_says_what_the_sign_means(
     assert MEANING[language] not in page.page.locator(".r-all-notes").inner_text()
 
 
-def test_charts_and_maps_draw_nothing_for_them(
-    place: Place, builder: Callable[..., Builder]
+@pytest.mark.parametrize("language", ["en", "es", "fr", "nl", "pt"])
+def test_the_page_says_how_much_is_withheld(
+    language: str, place: Place, builder: Callable[..., Builder]
 ) -> None:
+    """Beside the areas, all of which may be available; in wide windows and on phones."""
+    document = place.client.post(TABLES, json={"of": "persons", "by": list(BY)}).json()
+    values = values_in(document)
+    areas = document["extension"]["sdcensus"]["areas"]
+    gone, size = values.count(None), len(values)
+    assert areas["all"] == areas["available"]
+    assert 0 < gone < size
+    for viewport in ({"width": 1440, "height": 900}, {"width": 390, "height": 800}):
+        page = builder(None, viewport=viewport).ask(*BY, lang=language)
+        status = page.page.locator("#result .r-status")
+        expect(status).to_contain_text(page.says("result.status.all_other", n=areas["all"]))
+        plain = re.sub(r"[.,\s]", "", status.inner_text())
+        assert re.search(rf"\D{gone}\D+{size}\D", plain)
+        assert re.search(rf"\D{round(100 * gone / size)}%", plain)
+        box = status.bounding_box()
+        assert box is not None
+        assert box["height"] > 10
+    page = builder(None).ask("sex", lang=language)
+    assert "%" not in page.page.locator("#result .r-status, #result .r-withheld").inner_text()
+
+
+def test_charts_and_maps_hatch_their_places(place: Place, builder: Callable[..., Builder]) -> None:
     document = place.client.post(TABLES, json={"of": "persons", "by": list(BY)}).json()
     parishes, groups, sexes, *others = document["size"]
     assert {*others} <= {1}
@@ -55,13 +79,16 @@ def test_charts_and_maps_draw_nothing_for_them(
     page.control("chart-category").select_option(label="Parish")
     page.control("chart-series").select_option("")
     page.control("chart-fixed-ethnicity").select_option(str(group))
-    expect(panel.locator(".r-message")).to_contain_text(
-        page.says(
-            "result.chart.withheld_one" if gone == 1 else "result.chart.withheld_other", n=gone
-        )
+    number = "one" if gone == 1 else "other"
+    told = page.says(f"result.chart.hatched_{number}", n=gone, meaning=MEANING["en"])
+    expect(panel.locator(".r-classes")).to_contain_text(told)
+    drawing = panel.locator(".r-drawing")
+    hatched = drawing.locator("svg .mark-rect path[fill='url(#result-hatch)']")
+    expect(hatched).to_have_count(gone)
+    expect(drawing.locator("svg .mark-rect path")).to_have_count(parishes - 1)
+    assert page.says(f"result.chart.withheld_{number}", n=gone) in str(
+        drawing.get_attribute("aria-label")
     )
-    drawn = panel.locator(".r-drawing svg .mark-rect path")
-    expect(drawn).to_have_count(parishes - 1 - gone)
     page.control("tab-map").click()
     page.control("map-fixed-ethnicity").select_option(str(group))
     expect(panel.locator(".r-classes li .r-hatched")).to_have_count(1)

@@ -145,7 +145,13 @@ def serve(
         ),
     ] = Path("sdcensus-server"),
     office: Annotated[
-        str, typer.Option("--office", metavar="NAME", help="The name of the office on the pages.")
+        str,
+        typer.Option(
+            "--office",
+            metavar="NAME",
+            help="The name of the office on the pages and, where no plan names it, in files. Else"
+            " the plan's.",
+        ),
     ] = "",
     feedback: Annotated[
         str,

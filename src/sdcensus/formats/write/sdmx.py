@@ -78,7 +78,9 @@ SDMX_CSV = TableFormat(
     label="SDMX-CSV",
     about=Text.named("files.about.sdmx-csv"),
     endings=(".sdmx.csv", ".sdmx.xml"),
-    media_type="application/vnd.sdmx.data+csv; version=1.0; charset=utf-8",
+    media_type="application/vnd.sdmx.data+csv; version=2.0.0; charset=utf-8",
+    # 1.0 is what the type said before 2.0.0 was written into it; SDMX-CSV 1.0 itself is 1.0.0.
+    versions=("2.0.0", "2.0", "2", "1.0"),
     aliases=("sdmx",),
     seconds_per_cell=0.5e-6,
     write=write,

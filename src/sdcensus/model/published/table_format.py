@@ -69,6 +69,7 @@ class TableFormat:
             stands beside it comes with it in one archive where one file is wanted.
         media_type: What its first file is served as.
         accepts: Further media types by which it may be asked for.
+        versions: By which versions of its media type it may be asked for, where that has any.
         aliases: Other names that people have for it.
         each_language: Whether several languages make several files, each with the language before
             its ending; else one file holds all of them.
@@ -90,6 +91,7 @@ class TableFormat:
     write: WriteTable
     about: Text = Text()
     accepts: tuple[str, ...] = ()
+    versions: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
     each_language: bool = False
     label_columns: bool = False
@@ -105,6 +107,17 @@ class TableFormat:
     def media_types(self) -> tuple[str, ...]:
         """The types by which it is asked for, without parameters."""
         return (self.media_type.partition(";")[0], *self.accepts)
+
+    @property
+    def full_media_type(self) -> str:
+        """The type of its first file, with the version where it has one, without the charset.
+
+        Examples:
+            >>> table_format("sdmx-csv").full_media_type
+            'application/vnd.sdmx.data+csv;version=2.0.0'
+        """
+        kind = self.media_types[0]
+        return f"{kind};version={self.versions[0]}" if self.versions else kind
 
     def files(self, table: str, languages: Sequence[str] = ()) -> tuple[str, ...]:
         """The names of the files of a table."""

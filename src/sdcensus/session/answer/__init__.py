@@ -17,6 +17,7 @@ from sdcensus.session.answer.files import (
     ZIP_ENDING as ZIP_ENDING,
     Rendered as Rendered,
     form_names as form_names,
+    forms_of as forms_of,
     json_stat as json_stat,
     question_of as question_of,
     render as render,

@@ -48,6 +48,7 @@ def delivered(
     *,
     claims: Claims,
     source: Text,
+    date: str,
     census: CensusFacts,
     limits: FigureLimits,
     listed: ListedTables | None = None,
@@ -62,7 +63,7 @@ def delivered(
         provenance: How they came about.
         verdict: What the policy says of them.
         claims: What the method says of itself.
-        source: Who publishes it.
+        source, date: Who publishes it, and when.
         census: Which census it is from.
         limits: When figures that rest on its numbers are unreliable.
         listed: The tables for which small counts of the records were rounded.
@@ -87,6 +88,7 @@ def delivered(
         provenance=replace(provenance, spec_hash=compiled.watched.hash()),
         spec=spec if compiled.declared else None,
         source=source,
+        date=date,
         support=cells.support,
         census=census,
         limits=limits,

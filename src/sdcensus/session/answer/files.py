@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import tempfile
 import zipfile
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cache
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from sdcensus.errors import Refused, UnknownName
-from sdcensus.model.published.area_outlines import OutlinesOf
+from sdcensus.model.published.area_outlines import OutlinesOf, square_of
 from sdcensus.model.published.delivery import DeliveredTable
 from sdcensus.model.published.table_format import TableFormat, all_formats, table_format
 from sdcensus.model.spec.axis import TOTAL
@@ -33,6 +34,9 @@ ZIP_ENDING = "-zip"
 #: same answer gives the same bytes.
 _NO_TIME = (1980, 1, 1)
 
+#: The levels of a geography that there is a map of.
+MappedLevels = Callable[[str], frozenset[str]]
+
 
 @cache
 def served_formats() -> tuple[TableFormat, ...]:
@@ -41,14 +45,32 @@ def served_formats() -> tuple[TableFormat, ...]:
 
 
 @cache
-def form_names() -> tuple[str, ...]:
-    """The names of everything that can be downloaded: formats, and zip files of several files."""
-    zipped = [
-        f"{table_format.name}{ZIP_ENDING}"
-        for table_format in served_formats()
-        if len(table_format.endings) > 1
-    ]
-    return (*(table_format.name for table_format in served_formats()), *zipped)
+def form_names(*, areas: bool = True) -> tuple[str, ...]:
+    """The names of everything that can be downloaded: formats, and zip files of several files.
+
+    Args:
+        areas: Whether there are areas on a map; without, there are no formats for maps.
+    """
+    served = [each for each in served_formats() if areas or not each.areas]
+    zipped = [f"{each.name}{ZIP_ENDING}" for each in served if len(each.endings) > 1]
+    return (*(each.name for each in served), *zipped)
+
+
+def forms_of(table: DeliveredTable, mapped: MappedLevels) -> tuple[str, ...]:
+    """The names of everything that a table can be downloaded as.
+
+    Formats for maps are for tables with areas that lie somewhere.
+
+    Args:
+        table: The table.
+        mapped: The levels of a geography that there is a map of.
+    """
+    drawn = any(
+        any(square_of(code) is not None for code in axis.codes[:3])
+        or (axis.geography and not mapped(axis.column).isdisjoint(axis.levels))
+        for axis in table.axes
+    )
+    return form_names(areas=drawn)
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,7 +60,7 @@ def open_service(
             secret only the look-up secret is kept.
         key_version: The version of the series of numbers; by default the plan's, or that of the
             look-up secret.
-        source: Whose numbers these are.
+        source: Whose numbers these are, where no plan names its office.
         registry: The folder in which the office records what it publishes, where no plan says it:
             what is closed there is not served.
         progress: Told how far it is.
@@ -107,7 +107,8 @@ def open_service(
         rules,
         methods,
         sums=of_sums,
-        source=Text.of(source),
+        source=planned.office.name if planned and planned.office.name else Text.of(source),
+        date=planned.output.date if planned and planned.output else "",
         budgets=opening.budgets,
         sum_budgets=opening.sums,
         gate=opening.gate,

@@ -17,6 +17,7 @@ from sdcensus.methods.method import Method
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.policy.policy import Policy, UserRole
 from sdcensus.model.progress import Progress, no_progress
+from sdcensus.model.published.area_outlines import square_of
 from sdcensus.model.published.census_facts import CensusFacts
 from sdcensus.model.published.figures import FigureLimits
 from sdcensus.model.published.record_changes import RecordChange, record_changes
@@ -79,7 +80,7 @@ class TableService(Confidential):
         policy: What may be asked.
         methods: How tables are protected, by what they count.
         sums: How sums of amounts are protected, by whose amounts they are.
-        source: Whose numbers these are.
+        source, date: Whose numbers these are and when they were published, as files say it.
         budgets, sum_budgets: The look budgets of what is open; confidential.
         gate: What the gate found before it was opened; confidential.
         smallest_group: Groups that are published below this are not broken down further; that of
@@ -95,13 +96,14 @@ class TableService(Confidential):
         "_of_amounts",
         "_planned",
         "_rule",
-        "_source",
         "_sums",
         "budgets",
         "census",
+        "date",
         "office",
         "policy",
         "risks",
+        "source",
         "sum_budgets",
     )
 
@@ -113,6 +115,7 @@ class TableService(Confidential):
         *,
         sums: Mapping[Entity, Method] | None = None,
         source: Text = Text(),
+        date: str = "",
         budgets: tuple[OpenedBudget, ...] = (),
         sum_budgets: tuple[SumBudget, ...] = (),
         gate: GateReport | None = None,
@@ -126,11 +129,11 @@ class TableService(Confidential):
         self.budgets = budgets
         self.sum_budgets = sum_budgets
         self.risks = gate
+        self.source, self.date = source, date
         #: The folder of the office whose plan publishes with the same numbers, if there is one.
         self.office: Path | None = None
         self._catalogue: Catalogue | None = None
         self._methods = dict(methods)
-        self._source = source
         self._planned = planned
         self._rule = GroupRule(in_force(policy, UserRole.PUBLIC, smallest_group))
         for method in self._methods.values() if self._rule else ():
@@ -166,17 +169,38 @@ class TableService(Confidential):
         """How sums are protected, by whose amounts they are; confidential."""
         return self._sums
 
-    def map(self, variable: str, level: str) -> dict[str, Any] | None:
-        """The areas of a level as GeoJSON; ``None`` where the census has no map of them."""
-        from sdcensus.session.census.maps import area_map
+    def map(self, variable: str, level: str, *, degrees: bool = False) -> dict[str, Any] | None:
+        """The areas of a level as GeoJSON; ``None`` where the census has no map of them.
 
-        return area_map(self.census, variable, level)
+        Args:
+            variable: The geography.
+            level: One of its levels.
+            degrees: In longitude and latitude; else in the coordinates in which it is drawn.
+
+        Raises:
+            SpecError: Degrees are wanted, and nobody knows the system of the coordinates.
+            MissingExtra: It needs the projection library, which is not installed.
+        """
+        from sdcensus.session.census.maps import area_map, area_map_in_degrees
+
+        draw = area_map_in_degrees if degrees else area_map
+        return draw(self.census, variable, level)
 
     def mapped_levels(self, variable: str) -> frozenset[str]:
         """The levels of a geography that there is a map of."""
         from sdcensus.session.census.maps import mapped_levels
 
         return mapped_levels(self.census, variable)
+
+    @property
+    def has_maps(self) -> bool:
+        """Whether any area that is offered lies somewhere: on a map, or as a square by its code."""
+        return any(
+            bool(self.mapped_levels(offered.variable.name))
+            or any(square_of(code.code) is not None for code in offered.variable.codes[:3])
+            for population in self.catalogue.populations
+            for offered in population.areas
+        )
 
     @property
     def cautions(self) -> tuple[str, ...]:
@@ -340,7 +364,8 @@ class TableService(Confidential):
                 ruling.verdict,
                 claims=self._numbers.method(compiled.spec).claims(),
                 listed=self.census.origin.listed,
-                source=self._source,
+                source=self.source,
+                date=self.date,
                 census=CensusFacts.of(self.census.schema.census),
                 limits=reliable,
                 contributors=contributors_needed(policy, compiled.spec, self._rule.smallest),

@@ -184,7 +184,8 @@ class Census(Confidential):
             level: One of its levels; the finest when none is named.
 
         Returns:
-            One feature for each area, with its code; ``None`` where there is no map.
+            One feature for each area, with its code, in the coordinates of the map, whose system
+            is named in ``crs``; ``None`` where there is no map.
         """
         from sdcensus.session.census.maps import area_map
 

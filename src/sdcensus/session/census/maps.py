@@ -16,6 +16,7 @@ from sdcensus.model.schema.area_outlines import for_screen, to_geojson
 from sdcensus.model.schema.area_shapes import Shapes, join_areas, read_shapes
 from sdcensus.model.spec.square_groups import group_shapes, has_groups, squares_of_groups
 from sdcensus.model.text import parse_json
+from sdcensus.session.census.map_degrees import in_degrees, polygons_of
 
 if TYPE_CHECKING:
     from sdcensus.model.schema.grids import GridSpec
@@ -34,15 +35,19 @@ Value = TypeVar("Value")
 _LOCK = threading.Lock()
 _SHAPES: dict[tuple[str, str, str], dict[str, Shapes]] = {}
 _MAPS: dict[tuple[str, str, str, str], dict[str, Any]] = {}
+#: By what a map is in memory; it is kept with the same in degrees.
+_IN_DEGREES: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {}
 #: By what a level is in memory; it is kept, so that no other one can take its place there.
 _GROUPS: dict[int, tuple[Level, dict[str, Any]]] = {}
 
 
 def area_map(census: Census, variable: str, level: str) -> dict[str, Any] | None:
-    """The areas of a level as GeoJSON; ``None`` where the census has no map of them.
+    """The areas of a level as they are drawn; ``None`` where the census has no map of them.
 
-    Of a grid these are groups of several squares, each with its squares; of a square its code says
-    where it lies. The map is kept: it is the same object every time and is not to be changed.
+    GeoJSON in the coordinates of the map, whose member ``crs`` names their system, unless they are
+    longitude and latitude or nobody knows it. Of a grid these are groups of several squares, each
+    with its squares; of a square its code says where it lies. The map is kept: it is the same
+    object every time and is not to be changed.
 
     Args:
         census: The census.
@@ -66,9 +71,39 @@ def area_map(census: Census, variable: str, level: str) -> dict[str, Any] | None
         if known is not None:
             return known
         drawn = _at_level(_shapes(census, geography, of_file), geography, wanted.name)
-        geojson = None if drawn is None else to_geojson(for_screen(drawn))
-        if geojson is not None:
-            _keep(_MAPS, key, geojson)
+        if drawn is None:
+            return None
+        geojson = to_geojson(for_screen(drawn))
+        geojson |= _naming(_system_of(census, variable, degrees=drawn.degrees))
+        _keep(_MAPS, key, geojson)
+        return geojson
+
+
+def area_map_in_degrees(census: Census, variable: str, level: str) -> dict[str, Any] | None:
+    """The same as RFC 7946 wants it: in longitude and latitude.
+
+    Args:
+        census: The census.
+        variable: The geography.
+        level: One of its levels.
+
+    Raises:
+        UnknownName: There is no such variable or level.
+        SpecError: The coordinate reference system of the map is not known.
+        MissingExtra: It needs the projection library, which is not installed.
+    """
+    drawn = area_map(census, variable, level)
+    if drawn is None:
+        return None
+    with _LOCK:
+        known = _IN_DEGREES.get(id(drawn))
+        if known is not None:
+            return known[1]
+        epsg = _system_in(drawn)
+        if epsg is None and drawn["degrees"]:
+            epsg = DEGREES
+        geojson = in_degrees(drawn, epsg)
+        _keep(_IN_DEGREES, id(drawn), (drawn, geojson))
         return geojson
 
 
@@ -115,9 +150,7 @@ def outlines_in(census: Census) -> OutlinesOf:
             drawn = _at_level(_shapes(census, geography, of_file), geography, level)
         if drawn is None:
             return None
-        store = census.kept_store
-        content = (None if store is None else store.map(variable)) or b""
-        epsg = DEGREES if drawn.degrees else named_system(content)
+        epsg = _system_of(census, variable, degrees=drawn.degrees)
         return AreaOutlines(_by_code(to_geojson(drawn)), epsg)
 
     return outlines_of
@@ -145,21 +178,16 @@ def _groups_of(grid: GridSpec, variable: Variable, level: Level) -> dict[str, An
             own = feature["properties"]
             own["squares"] = [square.code for square in squares[own["code"]]]
         geojson = {"type": "FeatureCollection", "degrees": False, "features": features}
+        geojson |= _naming(grid.epsg)
         _keep(_GROUPS, id(level), (level, geojson))
         return geojson
 
 
 def _by_code(geojson: dict[str, Any]) -> dict[str, Polygons]:
     return {
-        feature["properties"]["code"]: _polygons(feature["geometry"])
+        feature["properties"]["code"]: polygons_of(feature["geometry"])
         for feature in geojson["features"]
     }
-
-
-def _polygons(geometry: dict[str, Any]) -> Polygons:
-    coordinates: Any = geometry["coordinates"]
-    polygons: Polygons = [coordinates] if geometry["type"] == "Polygon" else coordinates
-    return polygons
 
 
 def named_system(content: bytes) -> int | None:
@@ -169,13 +197,31 @@ def named_system(content: bytes) -> int | None:
         >>> named_system(b'{"crs": {"properties": {"name": "urn:ogc:def:crs:EPSG::3035"}}}')
         3035
     """
-    document: Any = parse_json(content) if content else {}
+    return _system_in(parse_json(content) if content else {})
+
+
+def _system_in(document: Any) -> int | None:
     try:
         name = str(document["crs"]["properties"]["name"])
     except (KeyError, TypeError):
         return None
     match = _EPSG.search(name)
     return None if match is None else int(match[1])
+
+
+def _system_of(census: Census, variable: str, *, degrees: bool) -> int | None:
+    """The coordinate reference system that the file of a map names; without a name, degrees are
+    longitude and latitude of today."""
+    store = census.kept_store
+    named = named_system((None if store is None else store.map(variable)) or b"")
+    return DEGREES if named is None and degrees else named
+
+
+def _naming(epsg: int | None) -> dict[str, Any]:
+    """The member by which a GeoJSON that is not in degrees names its system, before RFC 7946."""
+    if epsg in (None, DEGREES):
+        return {}
+    return {"crs": {"type": "name", "properties": {"name": f"urn:ogc:def:crs:EPSG::{epsg}"}}}
 
 
 def _file_of(census: Census, variable: str) -> tuple[str, str, str] | None:

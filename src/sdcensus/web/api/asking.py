@@ -183,9 +183,7 @@ def question_schema(populations: Sequence[str]) -> Schema:
             },
         },
     )
-    # Codes and groups are those of axes.
-    question["anyOf"] = [
-        {"required": ["by"], "properties": {"by": {"minItems": 1}}},
-        {"properties": {"codes": {"maxProperties": 0}, "groups": {"maxProperties": 0}}},
-    ]
+    # Codes and groups are those of axes. As anyOf, makers of clients would take it for two shapes.
+    question["if"] = {"properties": {"codes": {"maxProperties": 0}, "groups": {"maxProperties": 0}}}
+    question["else"] = {"required": ["by"], "properties": {"by": {"minItems": 1}}}
     return question

@@ -9,6 +9,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
+from sdcensus.errors import MissingExtra, SpecError
 from sdcensus.model.letters import plain_letters
 from sdcensus.model.schema.variable import Code, Level, Variable
 from sdcensus.model.spec.headings import figure_heading, variable_heading
@@ -20,6 +21,7 @@ from sdcensus.session.answer import (
 )
 from sdcensus.web.api.errors import ApiError, not_found
 from sdcensus.web.api.requests import (
+    JSON,
     check_parameters,
     number_parameter,
     parameter,
@@ -31,6 +33,11 @@ from sdcensus.web.routing import Routes
 Json = dict[str, Any]
 #: For each code of a level the level and code above it, if there is one.
 Parents = Sequence[tuple[Level, Code] | None]
+
+#: How the points of a map are given: in degrees as RFC 7946 wants, or as the office has drawn it.
+DEGREES, AS_DRAWN = COORDINATES = ("degrees", "map")
+#: The media type of a map in degrees. One in other coordinates is not what readers of it expect.
+GEOJSON = "application/geo+json"
 
 #: Areas that are listed at once, unless fewer or more are asked for.
 PAGE, MOST = 1_000, 10_000
@@ -96,15 +103,27 @@ async def areas(site: Site, request: Request) -> Response:
 
 @routes.get("/datasets/{of}/map")
 async def area_map(site: Site, request: Request) -> Response:
-    """The borders of the areas of a level."""
-    check_parameters(request, "variable", "level", "lang")
+    """The borders of the areas of a level, in degrees or in the coordinates of the map."""
+    check_parameters(request, "variable", "level", "coordinates", "lang")
     language = site.language(request)
     offered = _area_variable(_population(site, request), parameter(request, "variable"))
     level = _level(offered, parameter(request, "level"))
-    borders = await site.in_thread(site.service.map, offered.variable.name, level.name)
+    coordinates = parameter(request, "coordinates") or DEGREES
+    if coordinates not in COORDINATES:
+        values = {"known": ", ".join(COORDINATES)}
+        raise ApiError(400, "unknown_coordinates", values=values, place="coordinates")
+    degrees = coordinates == DEGREES
+    try:
+        borders = await site.in_thread(
+            site.service.map, offered.variable.name, level.name, degrees=degrees
+        )
+    except MissingExtra as error:
+        raise ApiError(406, "map_extra", values={"extra": error.extra}) from error
+    except SpecError as error:
+        raise ApiError(406, "map_system") from error
     if borders is None:
         raise not_found("no_map")
-    return public_json(request, site, borders, language, media_type="application/geo+json")
+    return public_json(request, site, borders, language, media_type=GEOJSON if degrees else JSON)
 
 
 def _population(site: Site, request: Request) -> OfferedPopulation:
@@ -145,7 +164,7 @@ def _datasets(site: Site, rules: Any, language: str) -> Json:
             }
             for population in site.catalogue.populations
         ],
-        "formats": told_formats(language),
+        "formats": told_formats(site, language),
         "start": site.catalogue.start.to_json(),
     }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
@@ -23,7 +23,9 @@ from sdcensus.web.api.asking import (
     program_table_schema,
     question_schema,
 )
+from sdcensus.web.api.datasets import COORDINATES, GEOJSON
 from sdcensus.web.api.operations import (
+    JSON,
     body,
     for_staff,
     given,
@@ -47,9 +49,62 @@ from sdcensus.web.identity import SESSION_COOKIE
 
 Json = dict[str, Any]
 
+#: What each operation is called in clients that are made from the document, by what it is about.
+_NAMES: Mapping[str, Mapping[str, Mapping[str, str]]] = {
+    "datasets": {
+        "/datasets": {"get": "listDatasets"},
+        "/datasets/{of}/variables": {"get": "listVariables"},
+        "/datasets/{of}/variables/{name}": {"get": "getVariable"},
+        "/datasets/{of}/areas": {"get": "listAreas"},
+        "/datasets/{of}/map": {"get": "getMap"},
+    },
+    "tables": {
+        "/tables": {"get": "getTable", "post": "postTable"},
+        "/tables/check": {"post": "checkTable"},
+        "/jobs/{job}": {"get": "getJob", "delete": "deleteJob"},
+        "/jobs/{job}/result": {"get": "getJobResult"},
+    },
+    "programs": {
+        "/commands": {"post": "compileProgram"},
+        "/commands/table": {"get": "getProgramTable", "post": "postProgramTable"},
+    },
+    "account": {
+        "/account": {"get": "getAccount"},
+        "/account/tokens": {"get": "listTokens", "post": "makeToken"},
+        "/account/tokens/{id}": {"get": "getToken", "delete": "revokeToken"},
+        "/saved": {"get": "listSavedTables", "post": "saveTable"},
+        "/saved/{id}": {"delete": "deleteSavedTable"},
+        "/feedback": {"post": "sendFeedback"},
+    },
+    "staff": {
+        "/staff/summary": {"get": "getSummary"},
+        "/staff/alarms/{id}/acknowledge": {"post": "acknowledgeAlarm"},
+        "/staff/feedback": {"get": "listFeedback"},
+        "/staff/feedback/{id}/read": {"post": "markFeedbackAsRead"},
+        "/staff/accounts": {"get": "listAccounts", "post": "addAccount"},
+    },
+    "server": {
+        "/openapi.json": {"get": "getDocument"},
+        "/health": {"get": "getHealth"},
+        "/ready": {"get": "getReadiness"},
+    },
+}
+_TAGS = {
+    "datasets": "What can be counted, by which variables and areas.",
+    "tables": "Published tables.",
+    "programs": "Tables of programs of the command language.",
+    "account": "Who asks: quotas, tokens, saved tables, messages to the office.",
+    "staff": "For the staff of the office.",
+    "server": "The server itself, and this document.",
+}
 _ROOM = (
     "as JSON. As many as an address of 16,384 characters has room for; this describes what always"
     " fits. Send longer ones by POST."
+)
+_COORDINATES = (
+    "`degrees`: longitude and latitude of WGS 84, as RFC 7946 wants GeoJSON; 406 where the system"
+    " of the map is not known. `map`: as the office has drawn it, with its system in `crs` if the"
+    " map names it; that is JSON, and no GeoJSON of RFC 7946."
 )
 _ITEM = part("id", {"type": "string", "pattern": "^[A-Za-z0-9_-]{1,80}$"})
 _JOB = part("job", {"type": "string", "pattern": "^[A-Za-z0-9_-]{22}$"})
@@ -75,21 +130,33 @@ def openapi(site: Site) -> Json:
             ),
         },
         "servers": [{"url": "/api/v1"}],
-        "paths": {
-            **_offered(populations, names[0], lang),
-            **_tables(populations, start.to_json(), lang),
-            **_programs(program, lang),
-            **_accounts(lang),
-            **_staff(lang),
-            "/openapi.json": {"get": shared("Document", "This document", [])},
-            "/health": _state("Whether the process lives and can write its audit"),
-            "/ready": _state("Whether it can answer"),
-        },
+        "tags": [{"name": name, "description": about} for name, about in _TAGS.items()],
+        "paths": _named(
+            {
+                **_offered(populations, names[0], lang),
+                **_tables(populations, start.to_json(), lang, site.has_maps),
+                **_programs(program, lang, site.has_maps),
+                **_accounts(lang),
+                **_staff(lang),
+                "/openapi.json": {"get": shared("Document", "This document", [])},
+                "/health": _state("Whether the process lives and can write its audit"),
+                "/ready": _state("Whether it can answer"),
+            }
+        ),
         "components": {
             "schemas": _shapes(populations, program),
             "securitySchemes": _schemes(),
         },
     }
+
+
+def _named(paths: Json) -> Json:
+    """Paths whose operations have their names and tags."""
+    for tag, addresses in _NAMES.items():
+        for address, names in addresses.items():
+            for method, name in names.items():
+                paths[address][method] |= {"operationId": name, "tags": [tag]}
+    return paths
 
 
 def _shapes(populations: Sequence[str], program: str) -> Json:
@@ -136,7 +203,9 @@ def _offered(populations: Sequence[str], variable: str, lang: Json) -> Json:
         populations[0],
     )
     name = part("name", {"type": "string", "pattern": f"^{WORD}$"}, "The variable.", variable)
-    borders = [of, word("variable"), word("level"), lang]
+    drawn = {"type": "string", "enum": list(COORDINATES), "default": COORDINATES[0]}
+    coordinates = query("coordinates", drawn, _COORDINATES)
+    borders = [of, word("variable"), word("level"), coordinates, lang]
     return {
         "/datasets": {"get": shared("Datasets", "What can be counted", [lang])},
         "/datasets/{of}/variables": {
@@ -147,25 +216,26 @@ def _offered(populations: Sequence[str], variable: str, lang: Json) -> Json:
         },
         "/datasets/{of}/areas": {"get": shared("Areas", "Areas", [of, *_area_parameters(), lang])},
         "/datasets/{of}/map": {
-            "get": shared("Map", "The borders of areas", borders, "application/geo+json")
+            "get": shared("Map", "The borders of areas", borders, GEOJSON, JSON)
         },
     }
 
 
-def _form_parameter() -> Json:
-    names = {"type": "string", "enum": list(form_names())}
-    return query("format", names, "The form; else by Accept.")
+def _form_parameter(areas: bool) -> Json:
+    names = {"type": "string", "enum": list(form_names(areas=areas))}
+    about = "The form; else by Accept. `extension.sdcensus.formats` of a table says which it has."
+    return query("format", names, about)
 
 
-def _tables(populations: Sequence[str], start: Json, lang: Json) -> Json:
-    form = _form_parameter()
+def _tables(populations: Sequence[str], start: Json, lang: Json, areas: bool) -> Json:
+    form = _form_parameter(areas)
     asked = [*_question_parameters(populations), lang, form]
     counted = "How large a table would be. Nothing is counted"
     return {
         "/tables": {
-            "get": table("A published table by its link", asked),
+            "get": table("A published table by its link", asked, areas=areas),
             "post": {
-                **table("A published table", [lang, form], by="post"),
+                **table("A published table", [lang, form], by="post", areas=areas),
                 "requestBody": body("Question", start),
             },
         },
@@ -174,20 +244,22 @@ def _tables(populations: Sequence[str], start: Json, lang: Json) -> Json:
             "get": got("Job", "How far a large table is", [_JOB, lang]),
             "delete": removed("Forget a large table", [_JOB, lang]),
         },
-        "/jobs/{job}/result": {"get": table("A large table", [_JOB, lang], by="job")},
+        "/jobs/{job}/result": {"get": table("A large table", [_JOB, lang], by="job", areas=areas)},
     }
 
 
-def _programs(program: str, lang: Json) -> Json:
-    form = _form_parameter()
+def _programs(program: str, lang: Json, areas: bool) -> Json:
+    form = _form_parameter(areas)
     named = query("table", program_table_schema(), "Its table; the first if it is left out.")
     text = {**query("program", program_schema(program), "The program."), "required": True}
     return {
         "/commands": {"post": sent("Compiled", "The tables of a program", "Program", lang)},
         "/commands/table": {
-            "get": table("A table of a program by its link", [text, named, lang, form]),
+            "get": table(
+                "A table of a program by its link", [text, named, lang, form], areas=areas
+            ),
             "post": {
-                **table("A table of a program", [lang, form], by="post"),
+                **table("A table of a program", [lang, form], by="post", areas=areas),
                 "requestBody": body("ProgramTable"),
             },
         },

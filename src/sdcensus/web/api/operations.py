@@ -16,7 +16,7 @@ _FAILURES = {
     401: "There is no such account or token.",
     403: "The policy refuses the table, the account may not do this, or the request is forged.",
     404: "There is no such thing.",
-    406: "The answer does not exist in that form.",
+    406: "The answer does not exist in that form; a table without areas has no form for maps.",
     408: "The request did not arrive in time.",
     413: "The request is too large.",
     414: "The address is too long.",
@@ -104,9 +104,10 @@ def body(name: str, example: Json | None = None) -> Json:
 # -------------------------------------------------------------------------------------- answers
 
 
-def given(name: str, description: str, media_type: str = JSON) -> Json:
-    """An answer of some shape."""
-    return {"description": description, "content": {media_type: {"schema": ref(name)}}}
+def given(name: str, description: str, *media_types: str) -> Json:
+    """An answer of some shape, as JSON unless other types are named."""
+    content = {media_type: {"schema": ref(name)} for media_type in media_types or (JSON,)}
+    return {"description": description, "content": content}
 
 
 def operation(summary: str, parameters: Sequence[Json], responses: Mapping[int, Json]) -> Json:
@@ -125,9 +126,9 @@ def got(name: str, summary: str, parameters: Sequence[Json]) -> Json:
     return operation(summary, parameters, {200: given(name, f"{summary}.")})
 
 
-def shared(name: str, summary: str, parameters: Sequence[Json], media_type: str = JSON) -> Json:
+def shared(name: str, summary: str, parameters: Sequence[Json], *media_types: str) -> Json:
     """An address that tells everybody the same, and can be kept."""
-    content = {**given(name, f"{summary}.", media_type), "headers": _KEPT}
+    content = {**given(name, f"{summary}.", *media_types), "headers": _KEPT}
     responses = {200: content, 304: {"description": "It is known already.", "headers": _KEPT}}
     return operation(summary, [*parameters, _KNOWN], responses)
 
@@ -148,18 +149,19 @@ def removed(summary: str, parameters: Sequence[Json]) -> Json:
     return operation(summary, parameters, {204: {"description": "It is gone."}})
 
 
-def table(summary: str, parameters: Sequence[Json], *, by: str = "get") -> Json:
+def table(summary: str, parameters: Sequence[Json], *, areas: bool, by: str = "get") -> Json:
     """An address that gives a table.
 
     Args:
         summary: What it does.
         parameters: What it takes.
+        areas: Whether there are areas on a map, and so formats for maps.
         by: ``get``, ``post``, or ``job`` for one that is ready.
     """
     content: Json = {JSON: {"schema": ref("Table")}}
     for table_format in served_formats():
-        if table_format.name != JSON_STAT:
-            content[table_format.media_types[0]] = _BYTES
+        if table_format.name != JSON_STAT and (areas or not table_format.areas):
+            content[table_format.full_media_type] = _BYTES
     content["application/zip"] = _BYTES
     headers = {**_KEPT, **_QUOTA, **_NAMED}
     responses: dict[int, Json] = {

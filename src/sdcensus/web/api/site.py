@@ -8,14 +8,14 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from typing import Any, ParamSpec, TypeVar
 
 from starlette.requests import Request
 
 from sdcensus.errors import OutputError
 from sdcensus.model.policy.policy import RoleRules, UserRole
-from sdcensus.model.published.table_format import all_formats
+from sdcensus.model.published.table_format import TableFormat, all_formats
 from sdcensus.model.schema.schema import Schema
 from sdcensus.session.answer import JSON_STAT, Catalogue, TableService, form_names, served_formats
 from sdcensus.session.watch import Watch
@@ -55,18 +55,20 @@ def _no_such_form(name: str | None) -> ApiError:
     return ApiError(406, "format", values={"formats": ", ".join(form_names())}, place=place)
 
 
-def told_formats(language: str) -> list[dict[str, Any]]:
+def told_formats(site: Site, language: str) -> list[dict[str, Any]]:
     """The formats of tables as the server has them, for pages and for clients."""
+    areas = site.has_maps
     return [
         {
             "name": table_format.name,
             "label": table_format.label,
             "about": table_format.about.show(language),
-            "media_type": table_format.media_types[0],
+            "media_type": table_format.full_media_type,
             "endings": list(table_format.endings),
             "areas": table_format.areas,
         }
         for table_format in all_formats()
+        if areas or not table_format.areas
     ]
 
 
@@ -83,33 +85,53 @@ def accepted(header: str) -> str | None:
     ranges = [_range(text) for text in header[:_LONGEST_HEADER].split(",") if text.strip()]
     best, at = None, 0.0
     for table_format in served_formats():
-        quality = max(_quality(media_type, ranges) for media_type in table_format.media_types)
+        quality = _quality(table_format, ranges)
         if quality > at:
             best, at = table_format.name, quality
     return best
 
 
-def _range(text: str) -> tuple[str, float]:
+@dataclass(frozen=True, slots=True)
+class _Range:
+    """What a header ``Accept`` takes: a type or many, of a version if it names one."""
+
+    kind: str
+    version: str | None
+    quality: float
+
+
+def _range(text: str) -> _Range:
     kind, *parameters = [part.strip().lower() for part in text.split(";")]
-    quality = 1.0
+    version, quality = None, 1.0
     for parameter in parameters:
-        name, _, value = parameter.partition("=")
-        if name.strip() == "q":
+        name, _, value = (part.strip() for part in parameter.partition("="))
+        if name == "version":
+            version = value.strip('"')
+        elif name == "q":
             try:
                 quality = min(max(float(value), 0.0), 1.0)
             except ValueError:
                 quality = 0.0
-    return kind, quality
+    return _Range(kind, version, quality)
 
 
-def _quality(media_type: str, ranges: list[tuple[str, float]]) -> float:
-    """The quality of a type: of the range that names it most closely."""
-    main = media_type.partition("/")[0]
-    for wanted in (media_type, f"{main}/*", "*/*"):
-        qualities = [quality for kind, quality in ranges if kind == wanted]
-        if qualities:
-            return max(qualities)
-    return 0.0
+def _quality(table_format: TableFormat, ranges: list[_Range]) -> float:
+    """The quality of a format: for each of its types, of the range that names it most closely.
+
+    Where a type has versions, a range with another one is not about it.
+    """
+    versions = (None, *table_format.versions)
+    ours = [each for each in ranges if not table_format.versions or each.version in versions]
+    best = 0.0
+    for media_type in table_format.media_types:
+        main = media_type.partition("/")[0]
+        for wanted in (media_type, f"{main}/*", "*/*"):
+            named = [each for each in ours if each.kind == wanted]
+            closest = [each for each in named if each.version is not None] or named
+            if closest:
+                best = max(best, *(each.quality for each in closest))
+                break
+    return best
 
 
 def asked_language(
@@ -217,6 +239,11 @@ class Site:
     def schema(self) -> Schema:
         """The census that is asked about."""
         return self.service.policy.schema
+
+    @cached_property
+    def has_maps(self) -> bool:
+        """Whether any table can be had in formats for maps."""
+        return self.service.has_maps
 
     def rules(self, role: UserRole) -> RoleRules:
         """The limits of a role."""

@@ -6,6 +6,7 @@ An answer is made in a thread: asked, protected, judged below; written here.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
@@ -23,6 +24,7 @@ from sdcensus.session.answer import (
     Checked,
     DataVersions,
     TableService,
+    forms_of,
     json_stat,
     question_of,
     render,
@@ -33,6 +35,7 @@ from sdcensus.session.figures.computation import counted_of
 from sdcensus.session.policy.verdict import Outcome, Verdict, VerdictReason, VerdictRemedy
 from sdcensus.session.policy.words import note_text, reason_text, remedy_text
 from sdcensus.web.answers import CachedAnswer, Refusal
+from sdcensus.web.api.errors import ApiError
 from sdcensus.web.caching import Key, etag_of, key_of, packed
 from sdcensus.web.languages import texts
 
@@ -85,12 +88,17 @@ def told_check(checked: Checked, schema: Schema, language: str) -> Json:
     }
 
 
-def told_answer(answer: Answer, versions: DataVersions, schema: Schema, language: str) -> Json:
+def told_answer(
+    answer: Answer, versions: DataVersions, schema: Schema, language: str, forms: Sequence[str]
+) -> Json:
     """An answer as a JSON-stat 2.0 dataset that tells everything there is to know about it."""
     assert answer.table is not None
     dataset = json_stat(answer.table, language, compact=True)
     extension = dict(dataset.get("extension") or {})
-    extension["sdcensus"] = _about(answer, versions, schema, language)
+    extension["sdcensus"] = {
+        **_about(answer, versions, schema, language),
+        "formats": list(forms),
+    }
     dataset["extension"] = extension
     return dataset
 
@@ -211,9 +219,12 @@ def make_entry(
         answer = replace(answer, table=replace(answer.table, census=linked))
     if answer.table is not None:
         progress("writing", 0.0)
+        forms = forms_of(answer.table, service.mapped_levels)
+        if asked.format not in forms:
+            raise ApiError(406, "format", values={"formats": ", ".join(forms)}, place="format")
         if asked.format == JSON_STAT:
             schema = service.policy.schema
-            members = told_answer(answer, service.versions, schema, asked.language)
+            members = told_answer(answer, service.versions, schema, asked.language, forms)
             if asked.origin:
                 members["href"] = f"{asked.origin}{asked.address or link_of(asked.question)}"
             # Copied: what orjson returns holds on to the much larger room in which it wrote.

@@ -80,7 +80,7 @@ export async function codes(of, one, level, parent = "") {
  * @returns {Promise<any | null>}
  */
 export async function map(of, name, level) {
-  const query = new URLSearchParams({ variable: name, level });
+  const query = new URLSearchParams({ variable: name, level, coordinates: "map" });
   try {
     return await once(`/api/v1/datasets/${encodeURIComponent(of)}/map?${query}`);
   } catch (problem) {

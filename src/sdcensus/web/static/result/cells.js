@@ -34,6 +34,16 @@ export function cellText(shown, how) {
 }
 
 /**
+ * Why there is no figure, in words.
+ * @param {Shown} shown
+ * @param {Map<string, string>} legend
+ */
+export function meaningOf(shown, legend) {
+  const meaning = shown.undefined ? t("result.legend.undefined") : legend.get(shown.sign);
+  return meaning || t("result.cell.withheld");
+}
+
+/**
  * A cell of a table.
  * @param {Shown} shown
  * @param {{language: string, decimals: number, share: boolean, legend: Map<string, string>}} how
@@ -51,8 +61,7 @@ export function dataCell(shown, how, place = {}) {
       cell.textContent = place.word;
       return cell;
     }
-    const meaning = shown.undefined ? t("result.legend.undefined") : how.legend.get(shown.sign);
-    const words = meaning || t("result.cell.withheld");
+    const words = meaningOf(shown, how.legend);
     cell.title = words;
     cell.append(el("span", { "aria-hidden": true }, text));
     cell.append(hidden(words));

@@ -4,11 +4,11 @@
 import { el, fill } from "../shared/dom.js";
 import { plural, t } from "../shared/texts.js";
 import { choice } from "./bar.js";
-import { dataCell } from "./cells.js";
+import { dataCell, meaningOf } from "./cells.js";
 import { chartOf } from "./chart-data.js";
 import { specOf } from "./chart-spec.js";
 import { levelsOf, nameOf } from "./dataset.js";
-import { draw, theme } from "./vega.js";
+import { draw, hatch, theme } from "./vega.js";
 
 /**
  * @typedef {import("./dataset.js").Model} Model
@@ -43,7 +43,7 @@ export function chartView(shown, chosen) {
       show();
     };
     const choices = controls(shown, chart, chosen, change);
-    fill(box, choices, messages(chart), place, figures(shown, chart));
+    fill(box, choices, messages(chart), place, legend(shown, chart), figures(shown, chart));
     focusAgain(box, focused);
     // The width is known once the box is in the page.
     if (!empty) requestAnimationFrame(() => drawChart(place, shown, chart));
@@ -96,6 +96,7 @@ async function drawChart(place, shown, chart) {
   });
   try {
     await draw(place, spec);
+    place.prepend(hatch(theme()));
   } catch {
     fill(place, el("p", { class: "r-empty" }, t("result.chart.failed")));
   }
@@ -196,7 +197,6 @@ export function fixedChoices(model, view, fixed, key, onChoice) {
 
 /** @param {Chart} chart */
 function messages(chart) {
-  const gone = chart.points.filter((one) => one.shown.value === null).length;
   const low = chart.points.some((one) => one.shown.low);
   const drawn = chart.categories.length;
   const unordered = chart.unordered.map((one) => chart.category.labels[one]);
@@ -205,15 +205,37 @@ function messages(chart) {
     chart.leftSeries > 0 && plural("result.chart.top_series", chart.leftSeries),
     chart.unordered.length > 0 &&
       t("result.chart.unordered", { names: unordered.join(", ") }),
-    gone > 0 && plural("result.chart.withheld", gone),
     low && chart.kind !== "line" && t("result.chart.low"),
     chart.measure !== "count" && t("result.show.computed"),
   ].filter(Boolean);
   return texts.length > 0 && el("p", { class: "r-message" }, texts.join(" "));
 }
 
+/** What hatching means: why there is no figure, and at how many places. @param {any} shown @param {Chart} chart */
+function legend({ model }, chart) {
+  /** @type {Map<string, number>} */
+  const meanings = new Map();
+  for (const { shown } of chart.points) {
+    if (shown.value !== null) continue;
+    const words = meaningOf(shown, model.legend);
+    meanings.set(words, (meanings.get(words) ?? 0) + 1);
+  }
+  if (meanings.size === 0) return null;
+  const lines = [...meanings].map(([meaning, n]) =>
+    el("li", {}, el("i", { class: "r-swatch r-hatched" }), plural("result.chart.hatched", n, { meaning })),
+  );
+  return el("ul", { class: "r-classes", "aria-label": t("result.map.legend") }, lines);
+}
+
 /** @param {{model: Model}} shown @param {Chart} chart */
 function describe({ model }, chart) {
+  const gone = chart.points.filter((one) => one.shown.value === null).length;
+  const words = describeDrawn(model, chart);
+  return gone > 0 ? `${words} ${plural("result.chart.withheld", gone)}` : words;
+}
+
+/** @param {Model} model @param {Chart} chart */
+function describeDrawn(model, chart) {
   return t("result.chart.description", {
     kind: t(`result.chart.kind_${chart.kind}`),
     title: model.title,

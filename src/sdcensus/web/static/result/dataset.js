@@ -39,7 +39,6 @@
  * @property {boolean} adds whether its numbers can be put on top of each other
  * @property {string[]} notes
  * @property {string} source
- * @property {string} updated
  * @property {{country?: string, census?: string, reference_date?: string}} census
  * @property {Map<string, string>} legend meaning of each sign that occurs
  * @property {Dimension[]} dimensions without the measure
@@ -59,6 +58,9 @@ export const LOW = "( )";
 
 /** The sign of parts of groups that are too small to be broken down. */
 export const NOT_BROKEN_DOWN = "k";
+
+/** The sign of figures that there cannot be, such as the median of nobody. */
+export const NOT_AVAILABLE = ":";
 
 /** How the codes of groups begin that a user made. */
 export const OWN = "own_";
@@ -104,7 +106,6 @@ export function readDataset(dataset, official = () => null) {
     adds: asked === "" || sums,
     notes: [dataset.note ?? []].flat(),
     source: dataset.source ?? "",
-    updated: dataset.updated ?? "",
     census: dataset.extension?.census ?? {},
     legend: legendOf(dataset),
     dimensions,

@@ -17,13 +17,13 @@ import { waits } from "./refusal.js";
 
 /**
  * The formats that the server has, from the block of JSON that it wrote into the page.
- * @param {boolean} [areas] whether the table has areas: some formats are for maps
+ * @param {string[]} [forms] what the table can be had as: formats for maps need areas
  * @returns {Download[]}
  */
-export function downloadFormats(areas = true) {
-  /** @type {{name: string, label: string, about: string, endings: string[], areas: boolean}[]} */
+export function downloadFormats(forms) {
+  /** @type {{name: string, label: string, about: string, endings: string[]}[]} */
   const formats = JSON.parse(document.getElementById("formats")?.textContent || "[]");
-  return formats.filter((one) => areas || !one.areas).map(({ name, label, about, endings }) =>
+  return formats.filter((one) => forms?.includes(one.name) ?? true).map(({ name, label, about, endings }) =>
     endings.length > 1
       ? { name, label, about, format: `${name}-zip`, ending: ".zip" }
       : { name, label, about, format: name, ending: endings[0] },
@@ -31,7 +31,7 @@ export function downloadFormats(areas = true) {
 }
 
 /**
- * @param {{apiLink: string, language: string, cells: number, areas: boolean}} of
+ * @param {{apiLink: string, language: string, cells: number, shares: boolean, forms?: string[]}} of
  * @returns {HTMLElement}
  */
 export function downloadsOf(of) {
@@ -40,11 +40,21 @@ export function downloadsOf(of) {
     return el(
       "div",
       {},
-      el("p", { class: "r-lead" }, t("result.download.lead", { cells: of.cells })),
-      el("ul", { class: "r-formats" }, downloadFormats(of.areas).map((one) => line(one, of, state))),
+      el("p", { class: "r-lead" }, leadOf(of)),
+      el("ul", { class: "r-formats" }, downloadFormats(of.forms).map((one) => line(one, of, state))),
       state,
     );
   });
+}
+
+/**
+ * What the files hold, where a reader could think that they are the page.
+ * @param {{cells: number, shares: boolean}} of
+ */
+function leadOf(of) {
+  const words = [t("result.download.lead", { cells: of.cells }), t("result.download.no_arrangement")];
+  if (of.shares) words.push(t("result.download.no_percentages"));
+  return words.join(" ");
 }
 
 /**

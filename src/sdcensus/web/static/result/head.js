@@ -2,7 +2,9 @@
 // Above the table: its title, what is counted, which areas are there, and what would help.
 
 import { el } from "../shared/dom.js";
+import { formatPercent } from "../shared/numbers.js";
 import { plural, t } from "../shared/texts.js";
+import { NOT_AVAILABLE } from "./dataset.js";
 
 /**
  * @typedef {import("./dataset.js").Model} Model
@@ -13,7 +15,6 @@ import { plural, t } from "../shared/texts.js";
 export function titleOf(model) {
   // The title of sums begins with what they are sums of.
   const unit = model.sums ? "" : model.unit;
-  const about = [unit, model.updated].filter(Boolean);
   return el(
     "header",
     { class: "r-title" },
@@ -21,7 +22,7 @@ export function titleOf(model) {
     el(
       "p",
       { class: "r-sub" },
-      about.map((one) => [one, " · "]),
+      unit && [unit, " · "],
       t("result.head.protected"),
       " ",
       el("a", { href: "#result-notes" }, t("result.head.how")),
@@ -30,16 +31,19 @@ export function titleOf(model) {
 }
 
 /**
- * Which areas are available, and what would help where some are not.
+ * Which areas are available, how much is withheld, and what would help.
  * @param {Model} model
+ * @param {string} language
  * @param {OnQuestion} onQuestion
  */
-export function statusOf(model, onQuestion) {
+export function statusOf(model, language, onQuestion) {
   const { areas, reasons = [], remedies = [] } = model.more;
   const gone = areas ? areas.all - areas.available : 0;
   if (gone === 0 && reasons.length === 0) {
     const all = areas && areas.all > 0 ? plural("result.status.all", areas.all) : "";
-    return el("p", { class: "r-status", role: "status" }, all);
+    const share = withheldShare(model, language);
+    const words = [all, share].filter(Boolean).join(" ");
+    return el("p", { class: share ? "r-status r-partly" : "r-status", role: "status" }, words);
   }
   const help = reasons.length + remedies.length > 0;
   return el(
@@ -50,6 +54,8 @@ export function statusOf(model, onQuestion) {
       { role: "status" },
       areas && el("strong", {}, t("result.status.some", areas)),
       gone > 0 && [" ", plural("result.status.withheld", gone)],
+      " ",
+      withheldShare(model, language),
     ),
     help &&
       el(
@@ -60,6 +66,24 @@ export function statusOf(model, onQuestion) {
         withheldOf(model),
       ),
   );
+}
+
+/**
+ * How many cells have no figure because it is withheld, in words; nothing where none is.
+ * @param {Model} model
+ * @param {string} language
+ */
+function withheldShare(model, language) {
+  let n = 0;
+  for (let cell = 0; cell < model.size; cell += 1) {
+    if (model.value(cell) === null && model.sign(cell) !== NOT_AVAILABLE) n += 1;
+  }
+  if (n === 0) return "";
+  const share = n / model.size;
+  // Some are not none, and most are not all.
+  const decimals = share < 0.01 || (share > 0.99 && share < 1) ? 1 : 0;
+  const figure = formatPercent(Math.min(Math.max(share, 0.001), n < model.size ? 0.999 : 1), language, decimals);
+  return t("result.status.cells", { share: figure, n, all: model.size });
 }
 
 /**

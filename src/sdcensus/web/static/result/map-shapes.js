@@ -41,7 +41,8 @@ async function linkOf(model, { dimension, level: chosen }) {
   const name = chosen || levelIn(question.by ?? [], dimension.id) || levels[0]?.name;
   const level = levels.find((/** @type {any} */ one) => one.name === name);
   if (level?.map === false) throw new ApiError({ code: "not-found", status: 404 });
-  return `${start}/map?${new URLSearchParams({ variable: dimension.id, ...(name ? { level: name } : {}) })}`;
+  const query = { variable: dimension.id, ...(name ? { level: name } : {}), coordinates: "map" };
+  return `${start}/map?${new URLSearchParams(query)}`;
 }
 
 /**

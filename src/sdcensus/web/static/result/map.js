@@ -1,7 +1,7 @@
 // @ts-check
 // The map of a table: areas coloured by class, a legend, and the same as a list for the keyboard.
 
-import { el, fill, svg } from "../shared/dom.js";
+import { el, fill } from "../shared/dom.js";
 import { t } from "../shared/texts.js";
 import { focusAgain, whenThemeChanges } from "./chart.js";
 import { gridView } from "./grid-map.js";
@@ -10,7 +10,7 @@ import { mapBase, mapOf } from "./map-data.js";
 import { controls, describe, figureText, legend, messages } from "./map-parts.js";
 import { shapesOf } from "./map-shapes.js";
 import { isGrid } from "./squares.js";
-import { draw, theme } from "./vega.js";
+import { draw, hatch, HATCHED, theme } from "./vega.js";
 
 /**
  * @typedef {import("./dataset.js").Model} Model
@@ -107,7 +107,7 @@ async function drawMap(place, shown, data, { colours, palette, text, drawn, othe
       type: "Feature",
       geometry: feature.geometry,
       place: area ? area.place : -1,
-      fill: !area ? "transparent" : area.class < 0 ? "url(#result-hatch)" : palette[area.class],
+      fill: !area ? "transparent" : area.class < 0 ? HATCHED : palette[area.class],
       text: area ? `${area.name} · ${text(area)}` : "",
     });
   }
@@ -141,24 +141,4 @@ function specOf(features, colours, height) {
       tooltip: { field: "text", type: "nominal" },
     },
   };
-}
-
-/** The pattern of areas without a figure. @param {any} colours */
-function hatch(colours) {
-  return svg(
-    "svg",
-    { width: 0, height: 0, "aria-hidden": true, class: "r-offstage" },
-    svg(
-      "pattern",
-      {
-        id: "result-hatch",
-        width: 7,
-        height: 7,
-        patternUnits: "userSpaceOnUse",
-        patternTransform: "rotate(45)",
-      },
-      svg("rect", { width: 7, height: 7, fill: colours.line }),
-      svg("rect", { width: 2, height: 7, fill: colours.soft, "fill-opacity": 0.55 }),
-    ),
-  );
 }

@@ -78,7 +78,7 @@ export function showResult(root, options) {
   root.classList.add("result");
   if (fresh) {
     const open = openIn(root);
-    fill(nodes.head, titleOf(model), statusOf(model, (question) => askFor(root, state, question)));
+    fill(nodes.head, titleOf(model), statusOf(model, options.language, (question) => askFor(root, state, question)));
     fill(nodes.notes, notesOf(model, options.language));
     for (const one of root.querySelectorAll("details[data-keep]")) {
       if (open.has(/** @type {HTMLElement} */ (one).dataset.keep)) one.setAttribute("open", "");
@@ -94,7 +94,8 @@ export function showResult(root, options) {
         apiLink: options.apiLink,
         language: options.language,
         cells: model.size,
-        areas: model.dimensions.some((one) => one.geo),
+        shares: model.shares,
+        forms: model.more.formats,
       }),
     );
   }

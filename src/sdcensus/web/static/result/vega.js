@@ -2,7 +2,7 @@
 // Drawings by Vega-Lite. Its library is large and is fetched when the first drawing is asked for.
 // Expressions are interpreted ("ast"), never compiled: the page forbids making code from text.
 
-import { el } from "../shared/dom.js";
+import { el, svg } from "../shared/dom.js";
 import { numberSigns } from "../shared/numbers.js";
 
 /** @type {Promise<any> | null} */
@@ -60,6 +60,29 @@ function showTip(place, tip, event, value) {
   const left = x + 14 + tip.offsetWidth > frame.width ? x - tip.offsetWidth - 10 : x + 14;
   tip.style.left = `${Math.max(0, left)}px`;
   tip.style.top = `${event.clientY - frame.top + 14}px`;
+}
+
+/** The fill of places without a figure, in a drawing beside which the pattern stands. */
+export const HATCHED = "url(#result-hatch)";
+
+/** The pattern of places without a figure. @param {any} colours */
+export function hatch(colours) {
+  return svg(
+    "svg",
+    { width: 0, height: 0, "aria-hidden": true, class: "r-offstage" },
+    svg(
+      "pattern",
+      {
+        id: "result-hatch",
+        width: 7,
+        height: 7,
+        patternUnits: "userSpaceOnUse",
+        patternTransform: "rotate(45)",
+      },
+      svg("rect", { width: 7, height: 7, fill: colours.line }),
+      svg("rect", { width: 2, height: 7, fill: colours.soft, "fill-opacity": 0.55 }),
+    ),
+  );
 }
 
 /** How d3 writes numbers: as the page does. */
