@@ -38,7 +38,7 @@ def rules_for(path: str) -> list[Rule]:
     if path == FINDS_CACHE:
         chosen.append(partial(rules.libraries, allowed=NUMBERS_ONLY | {"platformdirs"}))
     elif path == MAKES_FRAMES:
-        chosen.append(partial(rules.libraries, allowed=NUMBERS_ONLY | {"pandas"}))
+        chosen.append(partial(rules.libraries, allowed=NUMBERS_ONLY | {"pandas", "pyarrow"}))
     elif path.startswith(("kernels/", "model/", "errors.py")):
         chosen.append(only_numbers)
     return chosen

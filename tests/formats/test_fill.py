@@ -6,6 +6,7 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from sdcensus.formats.fill.placeholders import (
     PlaceholderError,
     parse,
 )
+from sdcensus.formats.fill.sheet import column_number, split_name
 from sdcensus.formats.write import write_delivered
 from sdcensus.model.published.delivery import DeliveredTable, deliver, delivered_axis
 from sdcensus.model.published.table import Mark, Table
@@ -434,3 +436,123 @@ def test_every_cell_of_a_table_can_be_reached(tmp_path: Path, published: Path) -
     found = [row[0] for row in cells(filled(tmp_path, published, build).path)]
     assert found[1:] == VALUES.reshape(-1).tolist()[1:]
     assert found[0] == "x"
+
+
+# ---------------------------------------------------------------- what other programs wrote
+
+MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+
+
+def assert_valid_cells(content: bytes, texts: int) -> None:
+    """The rules of ECMA-376 for the cells of a sheet (18.3.1.4): order, kinds, names."""
+    for row in ElementTree.fromstring(content).iter(f"{MAIN}row"):
+        last = 0
+        for cell in row:
+            assert cell.tag == f"{MAIN}c"
+            assert set(cell.attrib) <= {"r", "s", "t", "cm", "vm", "ph"}
+            letters, at = split_name(cell.attrib["r"])
+            assert at == int(row.attrib["r"])
+            assert column_number(letters) > last
+            last = column_number(letters)
+            inside = [child.tag.removeprefix(MAIN) for child in cell]
+            assert inside == [tag for tag in ("f", "v", "is", "extLst") if tag in inside]
+            kind, value = cell.get("t", "n"), cell.findtext(f"{MAIN}v")
+            assert ("is" in inside) == (kind == "inlineStr")
+            assert not {"is", "v"} <= set(inside)
+            if kind == "s":
+                assert 0 <= int(value or "") < texts
+            elif kind == "n" and value:
+                assert float(value) == float(value)
+            if "f" in inside:
+                assert value is None
+
+
+def written_by_others(tmp_path: Path, rows: list[str], more: str = "") -> Path:
+    """A template whose sheet another program wrote, with a second style and a chain of formulas."""
+
+    def build(book: Any, sheet: Any) -> None:
+        sheet.write(0, 0, "{people}", book.add_format({"bold": True}))
+
+    source = template(tmp_path / "plain.xlsx", build)
+    numbered = "".join(f'<row r="{at}">{row}</row>' for at, row in enumerate(rows, start=1))
+    sheet = (
+        '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">'
+        f"<sheetData>{numbered}</sheetData>{more}</worksheet>"
+    )
+    path = tmp_path / "template.xlsx"
+    with zipfile.ZipFile(path, "w") as package:
+        for name, content in parts(source).items():
+            if name == "xl/workbook.xml":
+                content = content.replace(b' fullCalcOnLoad="1"', b' calcMode="manual"')
+                assert b"fullCalcOnLoad" not in content
+            mine = sheet.encode() if name == "xl/worksheets/sheet1.xml" else content
+            package.writestr(name, mine)
+    return path
+
+
+#: A formula and its last result, as openpyxl, Excel, LibreOffice and others write them.
+RESULTS = {
+    "empty": '<c r="B1" s="1"><f>A1*2</f><v /></c>',
+    "empty without a space": '<c r="B1" s="1"><f>A1*2</f><v/></c>',
+    "empty with two tags": '<c r="B1" s="1"><f>A1*2</f><v></v></c>',
+    "empty of two lines": '<c r="B1" s="1">\n<f>A1*2</f>\n<v\n/>\n</c>',
+    "none": '<c r="B1" s="1"><f>A1*2</f></c>',
+    "number": '<c r="B1" s="1" t="n"><f>A1*2</f><v>7</v></c>',
+    "text": '<c r="B1" s="1" t="str"><f>"a > b"&amp;A1</f><v xml:space="preserve"> a &gt;</v></c>',
+    "empty text": '<c r="B1" s="1" t="str"><f>A1*2</f><v/></c>',
+    "error": '<c r="B1" s="1" t="e"><f>A1*2</f><v>#VALUE!</v></c>',
+    "shared": '<c r="B1" s="1"><f t="shared" ref="B1:B2" si="0">A1*2</f><v/></c>',
+    "shared again": '<c r="B1" s="1"><f t="shared" si="0"/><v/></c>',
+    "always anew": '<c r="B1" s="1"><f ca="1">A1*2</f><v/></c>',
+    "array": '<c r="B1" s="1" cm="1"><f t="array" ref="B1:B1">A1*2</f><v/></c>',
+}
+
+
+@pytest.mark.parametrize("result", RESULTS.values(), ids=RESULTS)
+def test_formulas_that_other_programs_wrote_stay_whole(
+    tmp_path: Path, published: Path, result: str
+) -> None:
+    first = '<c r="A1" s="1" t="s"><v>0</v></c>'
+    rows = [
+        f'{first}{result}<c r="C1" s="1"/><c r="D1" t="inlineStr"><is><t>{{office}}</t></is></c>',
+        '<c r="A2"><f>B1</f><v></v></c><c r="B2"><v/></c><c r="C2" s="1" />',
+    ]
+    merged = '<mergeCells count="1"><mergeCell ref="C1:C2"/></mergeCells>'
+    path = written_by_others(tmp_path, rows, merged)
+    made = fill_template(path, published, tmp_path / "filled.xlsx")
+    written = parts(made.path)["xl/worksheets/sheet1.xml"]
+    assert_valid_cells(written, texts=1)
+    before, after = (
+        ElementTree.fromstring(parts(one)["xl/worksheets/sheet1.xml"]) for one in (path, made.path)
+    )
+    for tag in ("c", "f", "ext", "mergeCell"):
+        assert [one.get("s") for one in before.iter(MAIN + tag)] == [
+            one.get("s") for one in after.iter(MAIN + tag)
+        ]
+    assert [one.text for one in before.iter(f"{MAIN}f")] == [
+        one.text for one in after.iter(f"{MAIN}f")
+    ]
+    assert (made.cells, made.formulas) == (2, 2)
+    assert b'calcMode="manual" fullCalcOnLoad="1"' in parts(made.path)["xl/workbook.xml"].replace(
+        b' calcId="124519"', b""
+    )
+    found = cells(made.path)[0]
+    assert (found[0], found[3]) == (number("_T"), "The Office")
+
+
+def test_results_that_a_formula_writes_into_other_cells_are_no_placeholders(
+    tmp_path: Path, published: Path
+) -> None:
+    """The formula makes them anew; nothing that is filled there would last."""
+    rows = [
+        '<c r="A1" t="s"><v>0</v></c>'
+        '<c r="B1" t="str"><f t="array" ref="B1:C2">A1:A2</f><v>{people}</v></c>'
+        '<c r="C1" s="1" t="str"><v>{people}</v></c>',
+        '<c r="A2"><v>3</v></c><c r="B2"><v>3</v></c><c r="C2" t="e"><v>#N/A</v></c>'
+        '<c r="D2"><v>4</v></c>',
+    ]
+    path = written_by_others(tmp_path, rows)
+    made = fill_template(path, published, tmp_path / "filled.xlsx")
+    assert_valid_cells(parts(made.path)["xl/worksheets/sheet1.xml"], texts=1)
+    assert (made.cells, made.formulas) == (1, 1)
+    assert cells(made.path) == [[number("_T"), "", "", ""], [3, "", "", 4]]

@@ -1,9 +1,14 @@
 from __future__ import annotations
 
+import datetime
 from collections import Counter
+from decimal import Decimal
+from typing import Any
 
+import duckdb
 import numpy as np
 import pandas
+import polars
 import pyarrow as pa
 import pytest
 
@@ -154,3 +159,142 @@ def test_what_arrow_cannot_hold_is_an_error_of_ours() -> None:
 def test_nan_is_no_value() -> None:
     census = sc.from_frame(pa.table({"key": [1, 2], "a": [1.5, float("nan")]}), key="key")
     assert [code.code for code in census.schema.variable("a").codes] == ["1.5", "_U"]
+
+
+# ---------------------------------------------------------------- what frames hold
+
+TEXTS = ["b", "a", None, "a", "b", "c"]
+DICTIONARY = pa.DictionaryArray.from_arrays(
+    pa.array([0, 1, 2, 1, 0, 3], pa.int8()), pa.array(["b", "a", None, "c", "_T"])
+)
+DAY = datetime.date(2021, 3, 21)
+#: Columns of text as the libraries hold them.
+TEXT_COLUMNS: dict[str, Any] = {
+    **{
+        f"polars {kind}": polars.Series("v", TEXTS, dtype=kind)
+        for kind in (polars.String, polars.Categorical, polars.Enum(["z", "c", "b", "a"]))
+    },
+    "polars binary": polars.Series("v", [text and text.encode() for text in TEXTS]),
+    **{
+        f"pandas {kind}": pandas.Series(TEXTS, dtype=kind)
+        for kind in (
+            *("object", "string", "string[python]", "string[pyarrow]", "category"),
+            *(pandas.ArrowDtype(pa.string_view()), pandas.ArrowDtype(pa.large_string())),
+        )
+    },
+    **{
+        f"arrow {kind}": pa.array(TEXTS, pa.string()).cast(kind)
+        for kind in (pa.string(), pa.large_string(), pa.string_view(), pa.large_binary())
+    },
+    "arrow dictionary": DICTIONARY,
+    "arrow dictionary of views": pa.DictionaryArray.from_arrays(
+        DICTIONARY.indices, DICTIONARY.dictionary.cast(pa.string_view())
+    ),
+    "arrow in pieces": pa.chunked_array([DICTIONARY[:2], DICTIONARY[2:].dictionary_encode()]),
+    "arrow runs": pa.RunEndEncodedArray.from_arrays([1, 2, 3, 4, 5, 6], TEXTS),
+}
+
+
+def with_column(values: Any) -> Any:
+    keys = list(range(1, len(values) + 1))
+    if isinstance(values, polars.Series):
+        return polars.DataFrame({"key": keys, "v": values})
+    if isinstance(values, pandas.Series):
+        return pandas.DataFrame({"key": keys, "v": values})
+    return pa.table({"key": keys, "v": values})
+
+
+def codes(frame: Any) -> list[str]:
+    census = sc.from_frame(frame, key="key")
+    return [code.code for code in census.schema.variable("v").codes]
+
+
+@pytest.mark.parametrize("column", TEXT_COLUMNS.values(), ids=TEXT_COLUMNS)
+def test_text_is_taken_in_every_form(column: Any) -> None:
+    cube = sc.from_frame(with_column(column), key="key").tabulate("v-total")
+    assert isinstance(cube, sc.confidential.Cube)
+    assert {cell.codes[0]: (cell.count, cell.key) for cell in cube.cells()} == {
+        "a": (2, 2 + 4),
+        "b": (2, 1 + 5),
+        "c": (1, 6),
+        "_U": (1, 3),
+    }
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (polars.Series([Decimal("1.50"), None, Decimal("-2.25")]), ["-2.25", "1.50", "_U"]),
+        (polars.Series([True, None, False]), ["False", "True", "_U"]),
+        (polars.Series([DAY, None]), ["2021-03-21", "_U"]),
+        (polars.Series([None, None]), ["_U"]),
+        (polars.Series([1.5, None, float("nan")], dtype=polars.Float32), ["1.5", "_U"]),
+        (pandas.Series([3, None, 20], dtype="Int64"), ["3", "20", "_U"]),
+        (pandas.Series([None, None]), ["_U"]),
+        (pandas.Series([20, 3, None], dtype="category"), ["3", "20", "_U"]),
+        (pa.array([1.5, None], pa.float16()), ["1.5", "_U"]),
+        (pa.array([Decimal("1.5"), None], pa.decimal32(5, 1)), ["1.5", "_U"]),
+        (pa.DictionaryArray.from_arrays([0, 1], [1.0, float("nan")]), ["1.0", "_U"]),
+    ],
+)
+def test_values_of_every_plain_type_are_codes(values: Any, expected: list[str]) -> None:
+    assert codes(with_column(values)) == expected
+
+
+def test_queries_readers_and_batches_are_frames() -> None:
+    table = pa.table({"key": [1, 2], "v": ["x", "y"]})
+    connection = duckdb.connect()
+    try:
+        query = "select key::hugeint as key, v::enum('z', 'y', 'x') as v from table_"
+        relation = connection.register("table_", table).sql(query)
+        for frame in (relation, table.to_reader(), table.to_batches()[0]):
+            assert codes(frame) == ["x", "y"]
+    finally:
+        connection.close()
+
+
+def test_an_empty_frame_has_no_codes() -> None:
+    assert codes(with_column(polars.Series(TEXTS)).head(0)) == []
+    assert codes(pa.table({"key": pa.chunked_array([], pa.int64()), "v": pa.array([])})) == []
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        (polars.Series([[1], [2]]), "'v' holds large_list"),
+        (polars.Series([{"a": 1}]), "'v' holds struct"),
+        (polars.Series([object()], dtype=polars.Object), "'v' holds fixed_size_binary"),
+        (polars.Series([1], dtype=polars.Int128), "'v' of the frame cannot be handed over"),
+        (polars.Series([b"\xff"]), "'v' holds bytes that are no text"),
+        (pandas.Series(pandas.period_range("2021", periods=2)), "'v' holds extension"),
+        (pandas.Series([1j]), "'v' of the frame cannot be handed over"),
+        (pa.array([b"0" * 16], pa.uuid()), "'v' holds extension"),
+        (pa.DictionaryArray.from_arrays([0], pa.array([[1]])), "'v' holds list"),
+    ],
+)
+def test_what_is_no_code_is_refused_with_its_column(values: Any, words: str) -> None:
+    with pytest.raises(InputError, match=words) as refusal:
+        codes(with_column(values))
+    assert "text" in str(refusal.value)
+    # a column that is not used is in nobody's way, where the frame can be handed over at all
+    if "handed over" not in words:
+        other = with_column(values)
+        census = sc.from_frame(other, key="key", variables=[])
+        assert [variable.name for variable in census.schema.variables] == []
+
+
+@pytest.mark.parametrize("kind", [polars.String, polars.Decimal(10, 2), polars.Categorical])
+def test_weights_and_keys_come_in_every_form(kind: Any) -> None:
+    weights = polars.Series("w", ["1.50", "2.25"]).cast(kind)
+    frame = polars.DataFrame({"key": [1, 2], "v": ["x", "x"], "w": weights})
+    cube = sc.from_frame(frame, key="key", weight="w").tabulate("v", weights=True)
+    assert isinstance(cube, sc.confidential.Cube)
+    assert cube.weight is not None
+    assert int(cube.weight.max()) == 3_750_000
+    with pytest.raises(InputError, match="key column 'v' must hold a whole number"):
+        sc.from_frame(frame, key="v")
+
+
+def test_a_lazy_frame_is_to_be_collected() -> None:
+    with pytest.raises(InputError, match="Collect a lazy frame first"):
+        codes(with_column(polars.Series(TEXTS)).lazy())

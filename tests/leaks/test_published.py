@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import functools
 import gc
+import importlib
 import itertools
+import pkgutil
 import re
 import traceback
 import types
@@ -18,9 +20,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import sdcensus
 from sdcensus.errors import SdcensusError
 from sdcensus.formats.write import write_table
 from sdcensus.methods.additivity import Additivity
@@ -50,8 +54,10 @@ from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.cube import Accumulators, Cube, Origin, finish
 from sdcensus.model.cube.replicates import replicate_names
 from sdcensus.model.cube.sparse_cube import AnyCube, SparseCube, assemble
+from sdcensus.model.frames import Framed
 from sdcensus.model.method.registry import Part, built_in
 from sdcensus.model.published.protected import Protected
+from sdcensus.model.published.table import SparseTable, Table
 from sdcensus.model.schema.schema import KeySpace
 from sdcensus.model.schema.variable import Variable
 from sdcensus.model.secret import Secret
@@ -278,6 +284,38 @@ def test_nothing_confidential_hangs_on_what_is_public(name: str) -> None:
     # and the search would find it
     assert "Cube" in leaks(protected, name)
     assert "memory of the cube" in leaks(protected, name)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_data_frames_and_notebooks_get_what_is_published_and_no_more(name: str) -> None:
+    hidden = canaries(name)
+    table = protected_by(name).table
+    arrow = pa.table(table)
+    shown = f"{arrow.to_pydict()} {arrow.schema.metadata} {table.to_pandas().attrs}"
+    assert not _in_text(shown, hidden)
+    assert not _in_text(table._repr_html_(), hidden)
+    published = [value for value in arrow["published"].to_pylist() if value is not None]
+    assert len(published) == table.published.size - np.count_nonzero(arrow["published"].is_null())
+
+
+def test_nothing_confidential_enters_a_data_frame_or_a_notebook() -> None:
+    doors = {"__arrow_c_stream__", "__arrow_c_array__", "__arrow_c_schema__", "_repr_html_"}
+    for module in pkgutil.walk_packages(sdcensus.__path__, "sdcensus."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    kinds = list(_below(Confidential))
+    assert {Cube, SparseCube, Protected} <= set(kinds)
+    for kind in kinds:
+        assert not issubclass(kind, Framed), kind
+        assert not doors & set(dir(kind)), kind
+    # nor does a public frame hold anything confidential by its type
+    assert {Table, SparseTable} <= set(_below(Framed))
+
+
+def _below(kind: type) -> Iterator[type]:
+    for subclass in kind.__subclasses__():
+        yield subclass
+        yield from _below(subclass)
 
 
 @pytest.mark.parametrize("name", NAMES)

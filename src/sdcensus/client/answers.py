@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from sdcensus.client.catalogue import understood
 from sdcensus.client.failures import NotUnderstood
 from sdcensus.client.reasons import Reason, Remedy, reasons_of, remedies_of
 from sdcensus.errors import SpecError, UnknownName
-from sdcensus.model.frames import frame
+from sdcensus.model.frames import Columns, Framed, facts_of, first_positions, with_decimals
 from sdcensus.model.spec.question import Question
 
 Int64 = npt.NDArray[np.int64]
@@ -67,7 +66,7 @@ class AreasAvailable:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PublishedAnswer:
+class PublishedAnswer(Framed):
     """A published table, totals included.
 
     Attributes:
@@ -128,10 +127,8 @@ class PublishedAnswer:
     @property
     def masked(self) -> Any:
         """The values as a masked array of numpy, of floats where there are decimals."""
-        return np.ma.masked_array(self._numbers(), mask=self.mask)
-
-    def _numbers(self) -> Int64 | npt.NDArray[np.float64]:
-        return self.values / 10**self.decimals if self.decimals else self.values
+        numbers = self.values / 10**self.decimals if self.decimals else self.values
+        return np.ma.masked_array(numbers, mask=self.mask)
 
     def axis(self, name: str) -> AnswerAxis:
         """An axis by the name of its variable."""
@@ -163,38 +160,31 @@ class PublishedAnswer:
         value = int(self.values[index])
         return value / 10**self.decimals if self.decimals else value
 
-    def columns(self) -> dict[str, Any]:
-        """The cells as columns: codes, levels where there are several, labels, values, signs."""
-        positions = np.indices(self.shape).reshape(len(self.shape), self.values.size)
-        columns: dict[str, Any] = {}
+    def _rows(self) -> int:
+        return self.values.size
+
+    def _first(self, rows: int, language: str | None = None) -> Columns:
+        positions = first_positions(self.shape, rows)
+        columns: Columns = {}
         for kind in ("", "_level", "_label"):
             for axis, at in zip(self.axes, positions, strict=True):
                 words = {"": axis.codes, "_level": axis.levels, "_label": axis.labels}[kind]
                 if words:
                     columns[f"{axis.name}{kind}"] = np.array(words, dtype=object)[at].tolist()
-        published: list[int | float | None] = list(self._numbers().reshape(-1).tolist())
-        if self.mask.any():
-            gaps = self.mask.reshape(-1).tolist()
-            published = [None if gap else value for value, gap in zip(published, gaps, strict=True)]
-        columns["published"] = published
+        numbered = (~self.mask.reshape(-1)[:rows]).tolist() if self.mask.any() else None
+        numbers = self.values.reshape(-1)[:rows].tolist()
+        columns["published"] = with_decimals(numbers, self.decimals, numbered)
         if (self.marks != "").any():
-            columns["flag"] = self.marks.reshape(-1).tolist()
+            columns["flag"] = self.marks.reshape(-1)[:rows].tolist()
         if self.parts is not None:
-            columns["parts"] = self.parts.reshape(-1).tolist()
+            columns["parts"] = self.parts.reshape(-1)[:rows].tolist()
         return columns
 
-    def to_pandas(self) -> Any:
-        """The cells as a data frame of pandas, one row for each."""
-        return frame(self.columns())
+    def _numbers(self) -> dict[str, int]:
+        return {"published": self.decimals, "parts": 0}
 
-    def to_arrow(self) -> Any:
-        """The cells as a table of pyarrow, one row for each."""
-        columns = self.columns()
-        kinds = {"published": pa.float64() if self.decimals else pa.int64(), "parts": pa.int64()}
-        arrays = {
-            name: pa.array(values, kinds.get(name, pa.string())) for name, values in columns.items()
-        }
-        return pa.table(arrays)
+    def _about(self, language: str | None = None) -> dict[str, str]:
+        return facts_of(self.title, self.unit, self.meanings.items(), self.notes)
 
 
 def answer_of(document: Any, *, base: str) -> PublishedAnswer:

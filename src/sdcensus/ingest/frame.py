@@ -32,6 +32,16 @@ from sdcensus.store.in_memory import InMemoryRecords
 
 #: A variable with more distinct values than this is no axis of a table.
 _MOST_CODES = 1 << 16
+#: What Arrow can tell apart and sort, beside text and numbers with a fraction.
+_PLAIN = (
+    *(pa.types.is_boolean, pa.types.is_integer, pa.types.is_decimal),
+    *(pa.types.is_date, pa.types.is_time, pa.types.is_timestamp, pa.types.is_duration),
+)
+_DECIMAL_BITS = 128
+_AS_TEXT = (
+    "Turn it into text or numbers, leave it out of the frame, or name the columns to use:"
+    " variables=[...]."
+)
 #: Rows that a message names.
 _MOST_ROWS = 5
 _RESERVED = {
@@ -79,7 +89,7 @@ def records_from_frame(
     values: dict[str, npt.NDArray[Any]] = {}
     if weight is not None:
         variable = Variable(name=weight, entity=entity, role=Role.WEIGHT, decimals=6)
-        numbers = ColumnEncoder(variable).numbers(_one_chunk(table.column(weight)))
+        numbers = ColumnEncoder(variable).numbers(_decoded(weight, table.column(weight)))
         if numbers.trouble is not None:
             raise InputError(_about_weights(weight, numbers.trouble, variable.decimals))
         described.append(variable)
@@ -99,17 +109,34 @@ def records_from_frame(
 def _as_table(frame: Any) -> pa.Table:
     if isinstance(frame, pa.Table):
         return frame
-    if not hasattr(frame, "__arrow_c_stream__"):
-        raise InputError("A frame must speak the Arrow interface: pandas, polars, DuckDB, pyarrow.")
+    if not (hasattr(frame, "__arrow_c_stream__") or hasattr(frame, "__arrow_c_array__")):
+        raise InputError(
+            "A frame must speak the Arrow interface: pandas, polars, DuckDB, pyarrow. Collect a"
+            " lazy frame first; give a query of DuckDB as connection.sql(...)."
+        )
     # pandas itself refuses two columns of one name, without saying which.
     _check_twice([str(name) for name in getattr(frame, "columns", ())])
     try:
         return pa.table(frame)
     except (pa.ArrowException, ValueError, TypeError) as error:
+        reason = ". ".join(map(str, error.args)).splitlines()[0].rstrip(".")
+        names = _not_handed_over(frame)
+        what = f"The column {names[0]!r} of the frame" if names else "The frame"
         raise InputError(
-            f"The frame cannot be handed over: {str(error).splitlines()[0]}. Give every column one"
-            " type, such as text: frame[column].astype(str)."
+            f"{what} cannot be handed over: {reason}. Give every column one type, such as text:"
+            " frame[column].astype(str) in pandas, frame[column].cast(pl.String) in polars."
         ) from None
+
+
+def _not_handed_over(frame: Any) -> list[str]:
+    """The columns that do not become Arrow, where the frame can be taken apart."""
+    names = []
+    for name in getattr(frame, "columns", ()):
+        try:
+            pa.table(frame[[name]])
+        except (pa.ArrowException, ValueError, TypeError, KeyError):
+            names.append(str(name))
+    return names
 
 
 def _check_twice(names: Sequence[str]) -> None:
@@ -179,25 +206,90 @@ def _rows(rows: npt.NDArray[np.int64]) -> str:
     return f"row{'s' if rows.size > 1 else ''} {named}{more}"
 
 
-def _one_chunk(column: pa.ChunkedArray) -> pa.Array:
-    combined = column.combine_chunks()
-    if isinstance(combined, pa.ChunkedArray):
-        return (
-            pa.concat_arrays(combined.chunks) if combined.num_chunks else pa.array([], column.type)
+def _one_chunk(name: str, column: pa.ChunkedArray) -> pa.Array:
+    """A column in one piece, of values (of a dictionary: too) that can be told apart and sorted."""
+    chunks = [_plain(name, chunk) for chunk in column.chunks]
+    if not chunks:
+        return _plain(name, pa.nulls(0, column.type))
+    if len(chunks) == 1:
+        return chunks[0]
+    # Dictionaries of several pieces may differ.
+    return pa.concat_arrays(
+        [
+            chunk.dictionary_decode() if pa.types.is_dictionary(chunk.type) else chunk
+            for chunk in chunks
+        ]
+    )
+
+
+def _plain(name: str, array: pa.Array) -> pa.Array:
+    """An array in a type that Arrow can sort: the many ways to hold text become one."""
+    kind = array.type
+    if pa.types.is_run_end_encoded(kind):
+        return _plain(name, pc.run_end_decode(array))
+    if pa.types.is_dictionary(kind):
+        return pa.DictionaryArray.from_arrays(array.indices, _plain(name, array.dictionary))
+    if pa.types.is_null(kind):
+        return array.cast(pa.large_string())
+    if _is_text(kind):
+        try:
+            return array.cast(pa.large_binary()).cast(pa.large_string())
+        except pa.ArrowInvalid:
+            raise InputError(
+                f"The column {name!r} holds bytes that are no text in UTF-8. {_AS_TEXT}"
+            ) from None
+    if pa.types.is_float16(kind):
+        array = array.cast(pa.float32())
+    elif pa.types.is_decimal(kind) and kind.bit_width < _DECIMAL_BITS:
+        return array.cast(pa.decimal128(kind.precision, kind.scale))
+    if pa.types.is_floating(kind):  # NaN is how data frames write "no value"
+        return pc.if_else(pc.is_nan(array), pa.scalar(None, array.type), array)
+    if not any(is_plain(kind) for is_plain in _PLAIN):
+        raise InputError(
+            f"The column {name!r} holds {kind}; a variable holds text, numbers or dates. {_AS_TEXT}"
         )
-    return combined
+    return array
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return any(
+        holds(kind)
+        for holds in (
+            *(pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view),
+            *(pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view),
+        )
+    )
+
+
+def _distinct(array: pa.Array) -> tuple[pa.Array, npt.NDArray[np.int32]]:
+    """The values that stand in a column, and the position of each row's; -1 where it has none."""
+    if not pa.types.is_dictionary(array.type):
+        array = pc.dictionary_encode(array)
+        return array.dictionary, _positions(array)
+    # A list of categories may have some that stand nowhere, twice, or that are no value.
+    listed = _positions(array)
+    used = np.flatnonzero(np.bincount(listed[listed >= 0], minlength=len(array.dictionary)))
+    values, places = _distinct(array.dictionary.take(pa.array(used)))
+    lookup = np.full(len(array.dictionary) + 1, -1, dtype=np.int32)
+    lookup[used] = places
+    return values, lookup[listed]
+
+
+def _decoded(name: str, column: pa.ChunkedArray) -> pa.Array:
+    array = _one_chunk(name, column)
+    return array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
+
+
+def _positions(array: pa.DictionaryArray) -> npt.NDArray[np.int32]:
+    positions: npt.NDArray[np.int32] = pc.fill_null(array.indices.cast(pa.int32()), -1).to_numpy()
+    return positions
 
 
 def _encode(
     name: str, column: pa.ChunkedArray, entity: Entity
 ) -> tuple[Variable, npt.NDArray[Any]]:
     """A variable with the values of a column as its codes, and the position of each row's."""
-    array = _one_chunk(column)
-    if pa.types.is_floating(array.type):  # NaN is how data frames write "no value"
-        array = pc.if_else(pc.is_nan(array), pa.scalar(None, array.type), array)
-    if not pa.types.is_dictionary(array.type):
-        array = pc.dictionary_encode(array)
-    distinct = array.dictionary
+    distinct, rows = _distinct(_one_chunk(name, column))
     if len(distinct) > _MOST_CODES:
         raise InputError(
             f"The column {name!r} has {len(distinct):,} distinct values, too many for an axis."
@@ -205,25 +297,23 @@ def _encode(
         )
     order = pc.sort_indices(distinct).to_numpy()
     texts = [str(value) for value in distinct.take(pa.array(order)).to_pylist()]
-    _check_reserved(name, texts, order, array)
+    _check_reserved(name, texts, order, rows)
     codes = [Code(text, Text.of(text)) for text in texts]
     place = np.empty(len(order) + 1, dtype=smallest_width(len(order) + 1))
     place[order] = np.arange(len(order))
-    indices = array.indices
-    if array.null_count:
-        place[len(order)] = len(codes)
+    if (rows < 0).any():
+        place[len(order)] = len(codes)  # the place behind the last, which -1 finds
         codes.append(Code("_U", NOT_STATED_LABEL, CodeKind.NOT_STATED))
-        indices = pc.fill_null(indices, len(order))
-    return Variable(name=name, entity=entity, codes=tuple(codes)), place[indices.to_numpy()]
+    return Variable(name=name, entity=entity, codes=tuple(codes)), place[rows]
 
 
 def _check_reserved(
-    name: str, texts: Sequence[str], order: npt.NDArray[Any], array: pa.DictionaryArray
+    name: str, texts: Sequence[str], order: npt.NDArray[Any], places: npt.NDArray[np.int32]
 ) -> None:
     """No value is one of the codes that tables use themselves."""
     for at, text in enumerate(texts):
         if text in _RESERVED:
-            rows = np.flatnonzero(_mask(pc.equal(array.indices, int(order[at]))))
+            rows = np.flatnonzero(places == order[at])
             remedy = (
                 "Leave totals out: tables make them"
                 if text == TOTAL
@@ -237,13 +327,13 @@ def _check_reserved(
             )
 
 
-def _mask(array: pa.Array) -> npt.NDArray[np.bool_]:
-    mask: npt.NDArray[np.bool_] = pc.fill_null(array, False).to_numpy(zero_copy_only=False)
-    return mask
-
-
 def _keys(column: pa.ChunkedArray, name: str, space: KeySpace) -> npt.NDArray[np.uint32]:
-    array = _one_chunk(column)
+    array = _decoded(name, column)
+    if pa.types.is_decimal(array.type) and array.type.scale == 0:  # large integers of databases
+        try:
+            array = array.cast(pa.int64())
+        except pa.ArrowInvalid:
+            array = pa.nulls(1)
     if not pa.types.is_integer(array.type) or array.null_count:
         raise InputError(f"The key column {name!r} must hold a whole number in every row.")
     keys = array.to_numpy()

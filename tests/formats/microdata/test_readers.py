@@ -13,6 +13,7 @@ import polars as pl
 import pyreadstat
 import pytest
 
+from sdcensus.formats.microdata.encoding import CodeForm, spss_encoding
 from sdcensus.formats.microdata.layout import parts_of
 from sdcensus.formats.microdata.read import table_texts
 from sdcensus.formats.microdata.write import write_microdata
@@ -146,12 +147,17 @@ def test_spss_files_have_codes_labels_and_missing_values(
         for name, column in zip(about.column_names, part.table.columns, strict=True):
             if not column.codes:
                 continue
-            shown = [value if isinstance(value, str) else str(int(value)) for value in values[name]]
-            assert shown == [column.codes[place].code for place in column.values]
+            encoding = spss_encoding(column.codes)
+            shown = [value if isinstance(value, str) else int(value) for value in values[name]]
+            assert shown == [encoding.values[place] for place in column.values]
+            if encoding.form is not CodeForm.NUMBERED:
+                assert list(map(str, encoding.values)) == [code.code for code in column.codes]
             ranges: list[Any] = about.missing_ranges.get(name, [])
             missing = {each["lo"] for each in ranges}
-            assert {str(each).removesuffix(".0") for each in missing} == {
-                code.code for code in column.codes if code.is_missing
+            assert missing == {
+                value
+                for value, code in zip(encoding.values, column.codes, strict=True)
+                if code.is_missing
             }
             labels = about.variable_value_labels[name]
             assert len(set(labels.values())) == len(column.codes)
@@ -195,7 +201,7 @@ def test_the_head_of_an_spss_file_is_as_its_format_says(tmp_path: Path, file: Re
             facts.append(subtype)
             place += 16 + size * count
     assert records == case_size
-    assert facts == [3, 4, 11, 13, 16, 20, 21, 22]
+    assert facts == [3, 4, 11, 13, 16, 20]
     assert len(content) == place + 8 + 100 * case_size * 8
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from sdcensus.documents.toml.lines import read_small_file
+from sdcensus.documents.workbooks.printing import set_print_layout
 from sdcensus.documents.workbooks.ranges import check_workbook
 from sdcensus.errors import InputError
 from sdcensus.model.text import plain_cell
@@ -55,6 +56,8 @@ _AS_THEY_ARE = {
 def plain_book(library: Any, file: BinaryIO, options: dict[str, object]) -> Any:
     """A new workbook of the library ``xlsxwriter``; its sheets write texts as plain cells.
 
+    How its sheets are printed is found when it is closed.
+
     A text in a workbook is no formula, but becomes one when somebody edits the cell or saves the
     sheet as csv: it stands behind an apostrophe here as well.
 
@@ -71,7 +74,18 @@ def plain_book(library: Any, file: BinaryIO, options: dict[str, object]) -> Any:
         def _write_string(self, row: int, col: int, string: str, *more: Any) -> Any:
             return super()._write_string(row, col, plain_cell(string), *more)
 
-    book = library.Workbook(file, {**options, **_AS_THEY_ARE})
+    book_class: Any = library.Workbook
+
+    class PrintedBook(book_class):  # type: ignore[misc]
+        """A workbook whose sheets can be read on paper."""
+
+        def close(self) -> None:
+            smallest = min(form.font_size for form in self.formats)
+            for sheet in self.worksheets():
+                set_print_layout(sheet, smallest)
+            super().close()
+
+    book = PrintedBook(file, {**options, **_AS_THEY_ARE})
     book.worksheet_class = PlainSheet
     book._get_packager = _undated_packager(library)
     return book

@@ -173,8 +173,8 @@ class _Filling:
     def _changes(self, name: str, sheet: Sheet, shared: list[str]) -> Iterator[_Change]:
         filled = 0
         for cell in sheet.cells.values():
-            if cell.formula:
-                self.formulas += 1
+            if sheet.is_result(cell):
+                self.formulas += cell.formula
                 yield from without_value(sheet, cell)
                 continue
             text = _text_of(cell, shared)

@@ -17,8 +17,12 @@ from sdcensus.documents.workbooks.ranges import column_name
 
 _REF = re.compile(r"\$?([A-Z]{1,3})\$?([0-9]{1,7})")
 _TYPE = re.compile(rb"""\s+t\s*=\s*("[^"]*"|'[^']*')""")
+#: A tag; what stands in quotes may hold the sign that ends it.
+_WHOLE_TAG = re.compile(rb"""<(?:[^"'>]|"[^"]*"|'[^']*')*>""")
 _TAG = re.compile(rb"<((?:[\w.-]+:)?)c\b")
 _ENCODING = re.compile(rb"""<\?xml[^>]*encoding\s*=\s*["']([A-Za-z0-9._-]+)["']""")
+#: Kinds of formulas whose results fill a range, in which other cells hold results only.
+_FILL_A_RANGE = ("array", "dataTable")
 #: Signs that XML cannot hold, and one that no cell needs.
 _UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
@@ -62,26 +66,36 @@ class Sheet:
         content: The part as it stands in the package.
         cells: Its cells, by name.
         ranges: Its merged ranges, such as ``B4:D4``.
+        results: The ranges that one formula fills with its results.
     """
 
     content: bytes
     cells: dict[str, SheetCell] = field(default_factory=dict)
     ranges: list[str] = field(default_factory=list)
+    results: list[str] = field(default_factory=list)
 
     def at(self, name: str) -> SheetCell | None:
         """The cell of that name; within a merged range, the one that shows its text."""
         if name in self.cells:
             return self.cells[name]
-        column, row = split_name(name)
-        for one in self.ranges:
-            first, _, last = one.partition(":")
-            if not last:
-                continue
-            (left, top), (right, bottom) = split_name(first), split_name(last)
-            inside = column_number(left) <= column_number(column) <= column_number(right)
-            if inside and top <= row <= bottom:
-                return self.cells.get(first)
+        for merged in self.ranges:
+            if _is_inside(name, merged):
+                return self.cells.get(merged.partition(":")[0])
         return None
+
+    def is_result(self, cell: SheetCell) -> bool:
+        """Whether a formula makes the value of a cell: its own, or one that fills a range."""
+        return cell.formula or any(_is_inside(cell.name, filled) for filled in self.results)
+
+
+def _is_inside(name: str, cell_range: str) -> bool:
+    first, _, last = cell_range.partition(":")
+    if not last:
+        return False
+    (left, top), (right, bottom) = split_name(first), split_name(last)
+    column, row = split_name(name)
+    inside = column_number(left) <= column_number(column) <= column_number(right)
+    return inside and top <= row <= bottom
 
 
 def parser_for(content: bytes) -> Any:
@@ -154,6 +168,8 @@ class _Finder:
             self.value_start = self.parser.CurrentByteIndex
         elif name == "f" and self._in_cell():
             self.formula = True
+            if attributes.get("t") in _FILL_A_RANGE:
+                self.sheet.results.append(attributes.get("ref", ""))
         elif name == "mergeCell":
             self.sheet.ranges.append(attributes.get("ref", ""))
 
@@ -161,14 +177,14 @@ class _Finder:
         name = local(element)
         self.inside.pop()
         if name == "v" and self._in_cell():
-            self.value = (self.value_start, self._after())
+            self.value = (self.value_start, self._after(self.value_start))
         elif name == "c":
             cell = SheetCell(
                 self.name,
                 self.kind,
                 self.text,
                 self.begin,
-                self._after(),
+                self._after(self.begin),
                 self.formula,
                 self.value,
             )
@@ -186,9 +202,21 @@ class _Finder:
     def _in_cell(self) -> bool:
         return "c" in self.inside
 
-    def _after(self) -> int:
-        """Where the element ends whose end the parser has reached."""
-        return self.content.index(b">", self.parser.CurrentByteIndex) + 1
+    def _after(self, start: int) -> int:
+        """Where the element ends that starts there, and whose end the parser has reached."""
+        end = tag_end(self.content, start)
+        if self.content.endswith(b"/>", start, end):
+            # Of an element without content the parser tells the place behind it.
+            return end
+        return tag_end(self.content, self.parser.CurrentByteIndex)
+
+
+def tag_end(content: bytes, start: int) -> int:
+    """Where the tag ends that starts there."""
+    match = _WHOLE_TAG.match(content, start)
+    if match is None:
+        raise NotReadableError("it is damaged")
+    return match.end()
 
 
 def shared_texts(content: bytes) -> list[str]:
@@ -235,13 +263,13 @@ def without_value(sheet: Sheet, cell: SheetCell) -> Iterable[tuple[int, int, byt
     """The changes that take the last result of a formula away."""
     if cell.value is not None:
         _, head = _head(sheet, cell, b"")
-        yield cell.start, sheet.content.index(b">", cell.start) + 1, head
+        yield cell.start, tag_end(sheet.content, cell.start), head
         yield *cell.value, b""
 
 
 def _head(sheet: Sheet, cell: SheetCell, kind: bytes) -> tuple[str, bytes]:
     """The prefix of a cell's element, and its first tag with another type."""
-    tag = sheet.content[cell.start : sheet.content.index(b">", cell.start) + 1]
+    tag = sheet.content[cell.start : tag_end(sheet.content, cell.start)]
     match = _TAG.match(tag)
     if match is None:
         raise NotReadableError("it is damaged")

@@ -2,9 +2,9 @@
 
 Both formats label values. Codes that are whole numbers stand as those numbers. SPSS labels texts
 too, so that other codes stand there as they are written; Stata labels numbers only, and there they
-are numbered in the order of the code list, with the code before the label. Codes for "no value"
-become user-missing values in SPSS and extended missing values (.a "not stated", .b "not
-applicable") in Stata.
+are numbered in the order of the code list. Every label of a list that is numbered begins with the
+code, and no label of any other list does. Codes for "no value" become user-missing values in SPSS
+and extended missing values (.a "not stated", .b "not applicable") in Stata.
 """
 
 from __future__ import annotations
@@ -141,8 +141,9 @@ def _texts_stand(codes: Sequence[Code]) -> bool:
         max(lengths, default=0) <= SPSS_TEXT
         and all(code.code == code.code.rstrip(" ") for code in codes)
         and not any("\0" in code.code for code in codes)
-        and len(none) <= SPSS_MISSING
         and max(none, default=0) <= SPSS_SHORT_TEXT
+        # Readers differ about where the second missing value of a long text stands.
+        and len(none) <= (SPSS_MISSING if max(lengths, default=0) <= SPSS_SHORT_TEXT else 1)
     )
 
 

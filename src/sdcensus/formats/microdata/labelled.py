@@ -169,11 +169,11 @@ def _labels(
 
 
 def code_labels(column: ReleaseColumn, encoding: Encoding, language: str) -> list[str]:
-    """The label of each code; the code stands before it where codes are numbered."""
+    """The label of each code; where a list is numbered, the code stands before each of them."""
     texts: list[str] = []
-    for code, value in zip(column.codes, encoding.values, strict=True):
+    for code in column.codes:
         label = code.label.show(language)
-        if str(value) != code.code and code.code and label != code.code:
+        if encoding.form is CodeForm.NUMBERED and code.code and label != code.code:
             label = f"{code.code} {label}" if label else code.code
         texts.append(label)
     return texts

@@ -167,8 +167,6 @@ def prepare(sheet: Any, *, head: int, top: int, first: int) -> None:
     sheet.freeze_panes(top, first)
     sheet.repeat_rows(head, top - 1)
     sheet.set_landscape()
-    sheet.set_paper(9)
-    sheet.fit_to_pages(1, 0)
     sheet.hide_gridlines(2)
 
 
@@ -186,8 +184,6 @@ def write_notes(sheet: Any, styles: Styles, title: str, sections: Iterable[Secti
     sheet.set_column(0, 0, 24)
     sheet.set_column(1, 1, _NOTES_WIDTH)
     sheet.hide_gridlines(2)
-    sheet.set_paper(9)
-    sheet.fit_to_pages(1, 0)
     row = 0
     put_text(sheet, row, 0, title, styles.title)
     for head, lines in sections:

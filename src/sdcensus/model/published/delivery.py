@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError
+from sdcensus.model.frames import Columns, Framed, facts_of, first_positions, with_decimals
 from sdcensus.model.published.area_outlines import AreaOutlines, OutlinesOf
 from sdcensus.model.published.census_facts import CensusFacts
 from sdcensus.model.published.figures import DEFAULT_LIMITS, FigureLimits, Support
@@ -87,7 +88,7 @@ class DeliveredAxis:
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class DeliveredTable:
+class DeliveredTable(Framed):
     """A published table, or figures computed from published tables, ready to be written.
 
     Attributes:
@@ -191,6 +192,39 @@ class DeliveredTable:
     def sign(self, mark: Mark) -> str:
         """The sign of a mark: the office's own, or ours."""
         return dict(self.signs).get(mark, mark.sign)
+
+    def _rows(self) -> int:
+        return self.cells
+
+    def _first(self, rows: int, language: str | None = None) -> Columns:
+        positions = first_positions(self.shape, rows)
+        columns: Columns = {}
+        for kind in ("", "_level", "_label"):
+            for axis, at in zip(self.axes, positions, strict=True):
+                words = axis.levels if kind == "_level" else axis.codes
+                if kind == "_label":
+                    words = tuple(axis.label_of(place, language) for place in range(len(axis)))
+                if kind != "_level" or not axis.unique:
+                    columns[f"{axis.column}{kind}"] = np.array(words, dtype=object)[at].tolist()
+        marks = self.marks
+        signs = None if marks is None else [Mark(one) for one in marks.reshape(-1)[:rows].tolist()]
+        numbered = None if signs is None else [mark.has_number for mark in signs]
+        numbers = self.values.reshape(-1)[:rows].tolist()
+        columns["published"] = with_decimals(numbers, self.decimals, numbered)
+        if signs is not None:
+            columns["flag"] = [self.sign(mark) for mark in signs]
+        return columns
+
+    def _numbers(self) -> dict[str, int]:
+        return {"published": self.decimals}
+
+    def _about(self, language: str | None = None) -> dict[str, str]:
+        return facts_of(
+            self.title.show(language),
+            self.unit.show(language),
+            [(self.sign(mark), mark.meaning.show(language)) for mark in self.used_marks()],
+            [note.show(language) for note in self.notes],
+        )
 
     def languages(self) -> tuple[str, ...]:
         """The languages of title and labels."""

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError, UnknownName
-from sdcensus.model.frames import frame
-from sdcensus.model.published.table import Mark
+from sdcensus.model.frames import Columns, Framed, facts_of, first_positions, with_decimals
+from sdcensus.model.published.table import Mark, marks_in
 from sdcensus.model.spec.axis import TOTAL
+from sdcensus.model.spec.headings import table_heading, units_text
 from sdcensus.model.spec.table_spec import TableSpec
 
 Int64 = npt.NDArray[np.int64]
+
+#: How many times larger an error is, with so many digits behind the point.
+_ERROR_DIGITS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +38,7 @@ class GroupedAxis:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class GroupedTable:
+class GroupedTable(Framed):
     """Sums of published values, each with how many values it is a sum of.
 
     Each added value brings its own deviation, so the error of a sum grows with the square root of
@@ -102,25 +105,36 @@ class GroupedTable:
             for text in [str(codes.get(axis.variable, TOTAL))]
         )
 
-    def columns(self) -> dict[str, list[Any]]:
-        """The cells as columns: groups, labels, sums, number of parts, error, flags."""
-        columns: dict[str, list[Any]] = {}
-        positions = np.indices(self.published.shape).reshape(len(self.axes), self.published.size)
+    def _rows(self) -> int:
+        return self.published.size
+
+    def _first(self, rows: int, language: str | None = None) -> Columns:
+        """Groups, labels, sums, number of parts, error, flags."""
+        columns: Columns = {}
+        positions = first_positions(self.published.shape, rows)
         for kind in ("", "_label"):
             for axis, at in zip(self.axes, positions, strict=True):
                 words = axis.labels if kind else axis.codes
                 columns[f"{axis.variable}{kind}"] = [words[position] for position in at.tolist()]
-        signs = [0] * self.published.size if self.flags is None else self.flags.ravel().tolist()
-        numbers = self.published.ravel().tolist()
-        columns["published"] = [
-            None if sign else number for number, sign in zip(numbers, signs, strict=True)
+        flags = self.flags
+        signs = None if flags is None else [Mark(sign) for sign in flags.ravel()[:rows].tolist()]
+        columns["published"] = with_decimals(
+            self.published.ravel()[:rows].tolist(),
+            self.spec.decimals,
+            None if signs is None else [not sign for sign in signs],
+        )
+        columns["parts"] = self.parts.ravel()[:rows].tolist()
+        columns["error_factor"] = [
+            round(math.sqrt(parts), _ERROR_DIGITS) for parts in columns["parts"]
         ]
-        columns["parts"] = self.parts.ravel().tolist()
-        columns["error_factor"] = [round(math.sqrt(parts), 2) for parts in columns["parts"]]
-        if self.flags is not None:
-            columns["flag"] = [Mark(sign).sign for sign in signs]
+        if signs is not None:
+            columns["flag"] = [sign.sign for sign in signs]
         return columns
 
-    def to_pandas(self) -> Any:
-        """The cells as a data frame of pandas, one row for each."""
-        return frame(self.columns())
+    def _numbers(self) -> dict[str, int]:
+        digits = {"parts": 0, "error_factor": _ERROR_DIGITS}
+        return {"published": self.spec.decimals} | digits
+
+    def _about(self, language: str | None = None) -> dict[str, str]:
+        signs = ((mark.sign, mark.meaning.show(language)) for mark in marks_in(self.flags))
+        return facts_of(table_heading(self.spec, language), units_text(self.spec, language), signs)

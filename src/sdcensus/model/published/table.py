@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from typing import Any, NoReturn, Self
+from typing import NoReturn, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.model.cube.layout import mixed_radix, positions_on, values_at
-from sdcensus.model.frames import frame
+from sdcensus.model.frames import Columns, FramedBySpec, first_positions, with_decimals
 from sdcensus.model.published.provenance import Provenance
 from sdcensus.model.published.small_groups import SmallGroups
 from sdcensus.model.spec.table_spec import TableSpec, too_large
@@ -125,7 +125,7 @@ def _check_whole(spec: TableSpec, published: Int64) -> None:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Table:
+class Table(FramedBySpec):
     """Published values of every cell of a table, totals included.
 
     Attributes:
@@ -261,19 +261,20 @@ class Table:
                 Mark(flag),
             )
 
-    def columns(self, *, language: str | None = None) -> dict[str, list[Any]]:
-        """The cells as columns: codes, levels where there are several, labels, values, flags."""
-        positions = np.indices(self.shape).reshape(len(self.shape), self.published.size)
-        flags = None if self.marks is None else self.marks.reshape(-1)
-        return _columns(self.spec, positions, self.published.reshape(-1), flags, language)
+    def _rows(self) -> int:
+        return self.published.size
 
-    def to_pandas(self, *, language: str | None = None) -> Any:
-        """The cells as a data frame of pandas, one row for each."""
-        return frame(self.columns(language=language))
+    def _first(self, rows: int, language: str | None = None) -> Columns:
+        marks = None if self.marks is None else self.marks.reshape(-1)[:rows]
+        published = self.published.reshape(-1)[:rows]
+        return _columns(self.spec, first_positions(self.shape, rows), published, marks, language)
+
+    def _signs(self, language: str | None) -> Iterable[tuple[str, str]]:
+        return ((mark.sign, mark.meaning.show(language)) for mark in marks_in(self.marks))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SparseTable:
+class SparseTable(FramedBySpec):
     """Published values of a table too large to hold whole.
 
     It holds the cells whose published value is not 0, whatever the truth is: a cell that is
@@ -376,16 +377,22 @@ class SparseTable:
         """The same table with further notes."""
         return replace(self, notes=(*self.notes, *notes))
 
-    def columns(self, *, language: str | None = None) -> dict[str, list[Any]]:
-        """The cells that are held as columns; absent cells are published as 0, or not shown."""
-        columns = _columns(self.spec, self.positions(), self.published, None, language)
+    def _rows(self) -> int:
+        return self.numbers.size
+
+    def _first(self, rows: int, language: str | None = None) -> Columns:
+        first = self.numbers[:rows]
+        places = [positions_on(self.shape, at, first) for at in range(len(self.shape))]
+        columns = _columns(self.spec, places, self.published[:rows], None, language)
         if self.not_broken_down is not None:
-            columns[NOT_BROKEN_DOWN] = self.not_broken_down.astype(int).tolist()
+            columns[NOT_BROKEN_DOWN] = self.not_broken_down[:rows].astype(int).tolist()
         return columns
 
-    def to_pandas(self, *, language: str | None = None) -> Any:
-        """The cells that are held as a data frame of pandas; see ``columns``."""
-        return frame(self.columns(language=language))
+    def _numbers(self) -> dict[str, int]:
+        return FramedBySpec._numbers(self) | {NOT_BROKEN_DOWN: 0}
+
+    def _about(self, language: str | None = None) -> dict[str, str]:
+        return FramedBySpec._about(self, language) | {"absent": self.absent.show(language)}
 
 
 #: A published table of either kind. Whoever needs every cell asks for ``dense``, for ``held_for``
@@ -395,12 +402,12 @@ AnyTable = Table | SparseTable
 
 def _columns(
     spec: TableSpec,
-    positions: Sequence[Int64] | Int64,
+    positions: Sequence[Int64],
     published: Int64,
     flags: npt.NDArray[np.uint8] | None,
     language: str | None,
-) -> dict[str, list[Any]]:
-    columns: dict[str, list[Any]] = {}
+) -> Columns:
+    columns: Columns = {}
     for kind in ("", "_level", "_label"):
         for axis, at in zip(spec.axes, positions, strict=True):
             words = [code.code for code in axis.codes]
@@ -411,15 +418,11 @@ def _columns(
                     continue
                 words = [code.level for code in axis.codes]
             columns[f"{axis.variable.name}{kind}"] = np.array(words, dtype=object)[at].tolist()
-    numbers: list[int | None] = published.tolist()
-    if flags is not None:
-        marks = [Mark(sign) for sign in flags.tolist()]
-        columns["published"] = [
-            number if mark.has_number else None for number, mark in zip(numbers, marks, strict=True)
-        ]
+    marks = None if flags is None else [Mark(sign) for sign in flags.tolist()]
+    numbered = None if marks is None else [mark.has_number for mark in marks]
+    columns["published"] = with_decimals(published.tolist(), spec.decimals, numbered)
+    if marks is not None:
         columns["flag"] = [mark.sign for mark in marks]
-    else:
-        columns["published"] = numbers
     return columns
 
 

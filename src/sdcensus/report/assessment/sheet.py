@@ -174,9 +174,7 @@ def new_sheet(book: Any, formats: SheetFormats, name: str) -> Any:
     stamp = running_stamp(formats.language)
     sheet.write_string(_STAMP_ROW, 0, stamp, formats.stamp)
     sheet.set_landscape()
-    sheet.set_paper(9)
     sheet.set_margins(left=0.4, right=0.4, top=0.5, bottom=0.6)
-    sheet.fit_to_pages(1, 0)
     sheet.set_footer(f"&L{stamp}&C&A&R&P / &N")
     return sheet
 
@@ -185,8 +183,6 @@ def new_sheet(book: Any, formats: SheetFormats, name: str) -> Any:
 
 _NAMES = (("number", 9), ("table", 36), ("levels", 11), ("note", 26))
 _FIGURE_WIDTH = 9.5
-#: In percent, so that the names and one stage are as wide as a page.
-_PRINT_SCALE = 56
 
 
 def _evaluation(
@@ -216,11 +212,8 @@ def _evaluation(
         _table_row(sheet, formats, at, row, places, margins=margins)
     sheet.freeze_panes(_HEAD_ROW + 2, 2)
     sheet.repeat_rows(_HEAD_ROW, _HEAD_ROW + 1)
-    # Each stage on a page of its own, beside the names of the tables.
-    sheet.set_print_scale(_PRINT_SCALE)
-    sheet.repeat_columns(0, 1)
+    # Each stage begins a page of its own, beside the names of the tables.
     sheet.set_v_pagebreaks(list(places.values())[1:])
-    sheet.print_across()
     sheet.autofilter(_HEAD_ROW + 1, 0, _HEAD_ROW + 1 + max(len(rows), 1), column - 1)
 
 
@@ -280,7 +273,6 @@ def _listed(
     records: Iterable[dict[str, Any]],
     widths: dict[str, int],
     freeze: int,
-    pages: int = 1,
 ) -> None:
     sheet = new_sheet(book, formats, name)
     heads: list[str] = []
@@ -302,10 +294,6 @@ def _listed(
             texts += [(value, widths.get(head, _WIDTH))] if isinstance(value, str) else []
         sheet.set_row(row, row_height(*texts))
     sheet.freeze_panes(_HEAD_ROW + 1, freeze)
-    if pages > 1:
-        sheet.fit_to_pages(pages, 0)
-        sheet.repeat_columns(0, freeze - 1)
-        sheet.print_across()
     if heads:
         sheet.autofilter(_HEAD_ROW, 0, row, len(heads) - 1)
         sheet.repeat_rows(_HEAD_ROW)
@@ -339,7 +327,7 @@ def _counted(book: Any, formats: SheetFormats, assessments: Sequence[Assessment]
             )
     widths = {"number": 8, "table": 34, "cells_of": 18}
     named = {word(f"sheet.{name}"): width for name, width in widths.items()}
-    _listed(book, formats, word("sheet.counted"), records, named, 3, pages=2)
+    _listed(book, formats, word("sheet.counted"), records, named, 3)
 
 
 def _distances(book: Any, formats: SheetFormats, assessments: Sequence[Assessment]) -> None:
@@ -362,7 +350,7 @@ def _distances(book: Any, formats: SheetFormats, assessments: Sequence[Assessmen
             )
     widths = {"number": 8, "table": 34, "cells_of": 18, "note": 30}
     named = {word(f"sheet.{name}"): width for name, width in widths.items()}
-    _listed(book, formats, word("sheet.distances"), records, named, 3, pages=2)
+    _listed(book, formats, word("sheet.distances"), records, named, 3)
 
 
 def _intervals(book: Any, formats: SheetFormats, assessments: Sequence[Assessment]) -> None:

@@ -173,8 +173,6 @@ def _sheet(book: Any, name: str, language: str | None, styles: dict[str, Any]) -
     stamp = running_stamp(language)
     sheet.write_string(0, 0, stamp, styles["stamp"])
     sheet.set_landscape()
-    sheet.set_paper(9)
-    sheet.fit_to_pages(1, 0)
     sheet.set_footer(f"&L{stamp}&C&A&R&P / &N")
     return sheet
 

@@ -96,8 +96,6 @@ class _Styles:
 def _prepare(sheet: Any, study: Study) -> None:
     sheet.hide_gridlines(2)
     sheet.set_landscape()
-    sheet.set_paper(9)
-    sheet.fit_to_pages(1, 0)
     sheet.set_footer(f"&L{running_stamp(study.language)}&R&P / &N")
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from sdcensus.errors import Refused
 from sdcensus.model.published.delivery import DeliveredTable
 from sdcensus.model.spec.question import Question
 from sdcensus.model.spec.table_spec import TableSpec
@@ -61,6 +62,31 @@ class Answer:
     most_dimensions: int | None
     verdict: Verdict
     example: WorkedExample | None = None
+
+    def to_arrow(self) -> Any:
+        """The cells of the table as a table of pyarrow, one row for each."""
+        return self._published().to_arrow()
+
+    def to_pandas(self) -> Any:
+        """The cells of the table as a data frame of pandas, one row for each."""
+        return self._published().to_pandas()
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
+        """The cells of the table for libraries that speak Arrow."""
+        return self._published().__arrow_c_stream__(requested_schema)
+
+    def __arrow_c_schema__(self) -> Any:
+        """The columns of the table for libraries that speak Arrow."""
+        return self._published().__arrow_c_schema__()
+
+    def _repr_html_(self) -> str | None:
+        """What notebooks show; nothing of a table that the policy refuses."""
+        return None if self.table is None else self.table._repr_html_()
+
+    def _published(self) -> DeliveredTable:
+        if self.table is None:
+            raise Refused("The policy refuses this table, so that it has no cells.")
+        return self.table
 
     @property
     def areas(self) -> int | None:
