@@ -145,7 +145,7 @@ class Closing:
                 # Nothing may be closed that costs as much as what is left to gain.
                 cost = np.where(task.cost >= spare, np.inf, self._slopes)
                 cost[unit] = np.inf
-                change = self._cheapest(asks[0], closed, cost, without=unit)
+                change = self._cheapest(asks[0], closed, cost, without=unit, few=True)
                 if change is not None:
                     spare -= self._price(change, closed)
                 if change is None or (spare <= 0 and spare < task.cost[unit]):
@@ -160,11 +160,24 @@ class Closing:
         self.closed = closed
         return True
 
-    def _cheapest(self, ask: Ask, closed: Mask, cost: Float64, without: int = -1) -> Change | None:
+    def within(self, ask: Ask, closed: Mask, *, without: int = -1) -> Change | None:
+        """A change of closed units alone that has what is asked, or goes a part of the way.
+
+        Args:
+            ask: What is asked.
+            closed: The units that may change.
+            without: Changes that touch this unit are not counted.
+        """
+        nothing_else = np.full(self.task.size, np.inf)
+        return self._cheapest(ask, closed, nothing_else, without=without, few=False)
+
+    def _cheapest(
+        self, ask: Ask, closed: Mask, cost: Float64, *, without: int = -1, few: bool = False
+    ) -> Change | None:
         """The change that costs least of those that have what is asked, or go a part of the way."""
         up, down = self.changes.reached(ask.unit, without=without, person=ask.person)
         allowed = closed | np.isfinite(cost)
-        for leeway in self._leeways(ask.unit, allowed, closed, few=without >= 0):
+        for leeway in self._leeways(ask.unit, allowed, closed, few=few):
             each = [self._change(leeway, goal, closed, cost) for goal in ask.rest(up, down)]
             changes = [change for change in each if change is not None]
             if changes:
