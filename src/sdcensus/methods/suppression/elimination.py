@@ -22,7 +22,7 @@ from sdcensus.methods.suppression.insiders import Insiders
 from sdcensus.methods.suppression.interval_settings import DEFAULT_WORK
 from sdcensus.methods.suppression.problem import Pattern, SuppressionProblem
 from sdcensus.methods.suppression.reopening import opened_again
-from sdcensus.methods.suppression.widening import widened
+from sdcensus.methods.suppression.widening import proven, widened
 from sdcensus.model.linked.atoms import cells_of_atoms, joint_spec
 from sdcensus.model.linked.cubes import LinkedCubes
 from sdcensus.model.linked.tables import LinkedTables
@@ -144,15 +144,19 @@ def eliminate(
     if exposed.size:
         raise SpecError(_why(linked.tables, problem, task.rows, exposed))
     closed = problem.shown & (status != Status.OPEN)
+    engine = "elimination" if begin is None else "the modular engine"
     if not width or not problem.primary.any():
-        return Pattern(closed, _counted(problem, closed))
+        return Pattern(closed, _counted(problem, closed, engine))
     insiders = None if singles is Singles.IGNORED else _insiders(linked, problem)
-    wide = widened(linked, problem, closed, width=width, insiders=insiders, progress=progress)
+    if begin is not None and problem.reach is None and (closed == begin).all():
+        wide = proven(linked, problem, closed, width=width, insiders=insiders)
+    else:
+        wide = widened(linked, problem, closed, width=width, insiders=insiders, progress=progress)
     fewer = opened_again(
         problem, wide, task.openable, insiders=insiders, limits=LAST_PASS, progress=progress
     )
     more, again = int((wide.closed & ~closed).sum()), int((wide.closed & ~fewer).sum())
-    said = [_counted(problem, fewer)]
+    said = [_counted(problem, fewer, engine)]
     if more:
         said.append(f"Of these {int((fewer & ~closed).sum()):,} were closed after an audit.")
     if again:
@@ -191,12 +195,12 @@ class _Elimination(NamedTuple):
         return candidates[self.run(order, opened)[candidates] == Status.OPEN]
 
 
-def _counted(problem: SuppressionProblem, closed: Mask) -> str:
+def _counted(problem: SuppressionProblem, closed: Mask, engine: str) -> str:
     """How many cells are closed."""
     secondary = int((closed & ~problem.primary & ~problem.frozen).sum())
     return (
         f"{int(problem.primary.sum()):,} primary and {secondary:,} secondary cells are closed by"
-        " elimination."
+        f" {engine}."
     )
 
 

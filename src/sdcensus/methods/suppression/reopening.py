@@ -148,7 +148,7 @@ class _SingleSums:
         self._room = widened.room
 
     def without(self, cell: int) -> tuple[Int64, Int64] | None:
-        """The bounds with a cell opened; nothing where they leave a primary cell too little room."""
+        """The bounds with a cell opened; nothing where a primary cell has too little room then."""
         lower, upper = (bounds.copy() for bounds in self._bounds)
         lower[self._place[cell]] = upper[self._place[cell]] = self._values[cell]
         visits = 1_000 * max(self._rows.starts.size - 1, 1)
@@ -273,7 +273,7 @@ def _task(
 
 
 def _leeways(task: Task, audit: RoomAudit, effort: Effort) -> Leeways:
-    """Where changes are looked for: among all units where they are few, or near the target first."""
+    """Where changes are looked for: among all units if they are few, else near the target."""
     if task.size <= SMALL or audit.has_combinations:
         return Everything(Leeway(task, np.arange(task.size, dtype=np.int64), effort))
     return Neighbourhoods(task, audit.tables, effort)

@@ -108,6 +108,21 @@ def widened(
     return Widened(now, audit, room, known, said)
 
 
+def proven(
+    linked: LinkedCubes,
+    problem: SuppressionProblem,
+    closed: Mask,
+    *,
+    width: int,
+    insiders: Insiders | None = None,
+) -> Widened:
+    """The same for cells of which an engine has proven already that every primary one has room."""
+    known = () if insiders is None else tuple(insiders.each(closed))
+    said = "Each primary cell was proven to have room, by changes of whole numbers."
+    said += " So was what those know who are alone in one." if known else ""
+    return Widened(closed, RoomAudit.of(linked, problem), Room.of(problem, width), known, said)
+
+
 class Way(Enum):
     """How intervals are found: by sums one by one, by linear programs, over whole numbers."""
 
@@ -157,6 +172,7 @@ class RoomAudit:
 
     @property
     def statement(self) -> str:
+        """How primary cells were looked at, for the office."""
         if self.problem.reach is not None and Way.PROGRAMS in self.ways:
             return "Each primary cell was audited by linear programs."
         if Way.WHOLE_NUMBERS in self.ways:
@@ -244,7 +260,7 @@ class RoomAudit:
                 now = self.with_room(now, others, wanted, progress, known=cell)
 
     def room_inside(self) -> Room:
-        """How much room is asked for those who are alone in a cell: nobody else is in it, they know."""
+        """How much room is asked where somebody alone in a cell knows that nobody else is."""
         wanted = Room.of(self.problem, 1)
         return wanted if self.problem.reach is None else wanted.upwards(self.problem)
 
