@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -11,20 +12,30 @@ from sdcensus.errors import SpecError
 from sdcensus.kernels.elimination.basis import Columns
 from sdcensus.kernels.elimination.merging import same_columns
 from sdcensus.kernels.elimination.spans import Span
-from sdcensus.kernels.elimination.suppression import Singles, Status, suppressed
+from sdcensus.kernels.elimination.suppression import (
+    Singles,
+    Status,
+    nobody_watches,
+    suppressed,
+)
 from sdcensus.methods.suppression.insiders import Insiders
+from sdcensus.methods.suppression.interval_settings import DEFAULT_WORK
 from sdcensus.methods.suppression.problem import Pattern, SuppressionProblem
-from sdcensus.methods.suppression.widening import widened
+from sdcensus.methods.suppression.reopening import opened_again
+from sdcensus.methods.suppression.widening import proven, widened
 from sdcensus.model.linked.atoms import cells_of_atoms, joint_spec
 from sdcensus.model.linked.cubes import LinkedCubes
 from sdcensus.model.linked.tables import LinkedTables
 from sdcensus.model.progress import Progress, no_progress
+from sdcensus.solvers.limits import Limits
 
 Int64 = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
 #: Combinations of codes that are looked at where empty cells are closed.
 MOST_COMBINATIONS = 2_000_000
+#: How much is done, at most, to open again what hides nothing.
+LAST_PASS = Limits(work=DEFAULT_WORK)
 #: Cells and reasons that a message names.
 _NAMED = 5
 
@@ -98,13 +109,15 @@ def eliminate(
     singles: Singles = Singles.ALONE,
     zeros_open: bool = True,
     width: int = 1,
+    begin: Mask | None = None,
     progress: Progress = no_progress,
 ) -> Pattern:
     """Close cells until no primary one can be computed.
 
     Candidates are gone through in the order of the problem. Afterwards the primary cells are
     audited: if the whole numbers that are possible for one lie too near together, further cells
-    are closed, the last in the order first, until they do not.
+    are closed, the last in the order first, until they do not. At last closed cells that hide
+    nothing are opened again.
 
     Args:
         linked: The tables.
@@ -115,6 +128,8 @@ def eliminate(
             empty ones are open then gives them away.
         width: How far apart the smallest and the largest possible value of a primary cell have
             to be; 0 for no audit.
+        begin: Cells that another engine closes: others are not closed without need, and those
+            that hide nothing are opened.
         progress: Told how far it is.
 
     Raises:
@@ -122,33 +137,70 @@ def eliminate(
     """
     empty = problem.counts == 0
     unknown = empty & problem.shown & (problem.primary | (not zeros_open))
-    rows = rows_of(linked, unknown)
-    order = problem.order[~problem.frozen[problem.order]]
-    status = suppressed(
-        rows.columns,
-        rows.weights.size,
-        problem.primary,
-        order,
-        forced=problem.forced,
-        known=problem.counts == 1,
-        singles=singles,
-        weights=rows.weights,
-        progress=lambda done: progress("closing cells", done),
-    )
+    task = _Elimination(problem, rows_of(linked, unknown), singles)
+    order = problem.order if begin is None else problem.order[~begin[problem.order]]
+    status = task.run(order, problem.forced, lambda done: progress("closing cells", done))
     exposed = np.flatnonzero((status == Status.EXPOSED) & problem.shown)
     if exposed.size:
-        raise SpecError(_why(linked.tables, problem, rows, exposed))
+        raise SpecError(_why(linked.tables, problem, task.rows, exposed))
     closed = problem.shown & (status != Status.OPEN)
+    engine = "elimination" if begin is None else "the modular engine"
+    if not width or not problem.primary.any():
+        return Pattern(closed, _counted(problem, closed, engine))
+    insiders = None if singles is Singles.IGNORED else _insiders(linked, problem)
+    if begin is not None and problem.reach is None and (closed == begin).all():
+        wide = proven(linked, problem, closed, width=width, insiders=insiders)
+    else:
+        wide = widened(linked, problem, closed, width=width, insiders=insiders, progress=progress)
+    fewer = opened_again(
+        problem, wide, task.openable, insiders=insiders, limits=LAST_PASS, progress=progress
+    )
+    more, again = int((wide.closed & ~closed).sum()), int((wide.closed & ~fewer).sum())
+    said = [_counted(problem, fewer, engine)]
+    if more:
+        said.append(f"Of these {int((fewer & ~closed).sum()):,} were closed after an audit.")
+    if again:
+        said.append(f"{again:,} more hid nothing and were opened again.")
+    return Pattern(fewer, " ".join([*said, wide.statement]))
+
+
+class _Elimination(NamedTuple):
+    """What elimination is asked."""
+
+    problem: SuppressionProblem
+    rows: Rows
+    singles: Singles
+
+    def run(
+        self, order: Int64, forced: Mask, told: Callable[[float], None] = nobody_watches
+    ) -> npt.NDArray[np.int8]:
+        """What becomes of cells that may be opened in an order, some of which must be."""
+        problem = self.problem
+        return suppressed(
+            self.rows.columns,
+            self.rows.weights.size,
+            problem.primary,
+            order[~problem.frozen[order]],
+            forced=forced,
+            known=problem.counts == 1,
+            singles=self.singles,
+            weights=self.rows.weights,
+            progress=told,
+        )
+
+    def openable(self, closed: Mask, candidates: Int64) -> Int64:
+        """Which of some closed cells can be opened, all together, as far as elimination goes."""
+        opened = self.problem.shown & ~closed
+        order = np.concatenate([np.flatnonzero(opened), candidates])
+        return candidates[self.run(order, opened)[candidates] == Status.OPEN]
+
+
+def _counted(problem: SuppressionProblem, closed: Mask, engine: str) -> str:
+    """How many cells are closed."""
     secondary = int((closed & ~problem.primary & ~problem.frozen).sum())
-    return widened(
-        linked.tables,
-        problem,
-        closed,
-        width=width,
-        statement=f"{int(problem.primary.sum()):,} primary and {secondary:,} secondary cells are"
-        " closed by elimination.",
-        insiders=None if singles is Singles.IGNORED else _insiders(linked, problem),
-        progress=progress,
+    return (
+        f"{int(problem.primary.sum()):,} primary and {secondary:,} secondary cells are closed by"
+        f" {engine}."
     )
 
 

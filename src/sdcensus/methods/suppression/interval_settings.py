@@ -68,7 +68,7 @@ def check_engine(engine: str, said: Mapping[str, object]) -> None:
     Raises:
         SpecError: One of them has no effect.
     """
-    if engine == "elimination":
+    if engine in ("fewest", "elimination"):
         unused = [parameter.name for parameter in INTERVAL_PARAMETERS]
         remedy = 'Take secondary = "optimal" or "modular" for protection intervals.'
     else:
@@ -77,7 +77,7 @@ def check_engine(engine: str, said: Mapping[str, object]) -> None:
     for name in unused:
         if name in said:
             raise SpecError(f"The engine {engine!r} does not use {name}. {remedy}")
-    if engine != "elimination" and said.get("singles") == "any-sum":
+    if engine in ("optimal", "modular") and said.get("singles") == "any-sum":
         raise SpecError(
             f"The engine {engine!r} does not know the rule for singles 'any-sum'. Take 'alone':"
             " intervals then hold for those as well who are alone in a closed cell; or 'none'."

@@ -19,6 +19,7 @@ from sdcensus.methods.method import MethodKind, member
 from sdcensus.methods.suppression.cells import least_known, named, opening_order, reasons_of
 from sdcensus.methods.suppression.earlier import Contradictions, kept
 from sdcensus.methods.suppression.elimination import eliminate
+from sdcensus.methods.suppression.fewest import fewest_closed
 from sdcensus.methods.suppression.interval_settings import DEFAULT_WORK, check_engine
 from sdcensus.methods.suppression.intervals import Protection
 from sdcensus.methods.suppression.modular import modular_pattern
@@ -135,7 +136,7 @@ class Suppression(LinkedMethod):
     area: str | None = None
     rules: tuple[Rule, ...] = ()
     unless: Rule | None = None
-    secondary: Engine | str = Engine.ELIMINATION
+    secondary: Engine | str = Engine.FEWEST
     singles: SinglesRule | str = SinglesRule.ALONE
     order: Order | str = Order.LARGE
     width: int = 1
@@ -193,7 +194,7 @@ class Suppression(LinkedMethod):
             str(self.secondary),
             {name: value for name, value in said.items() if value != defaults[name]},
         )
-        if self.secondary is not Engine.ELIMINATION:
+        if self.secondary in (Engine.OPTIMAL, Engine.MODULAR):
             self._protection()
             self._limits()
 
@@ -393,6 +394,29 @@ def _by_elimination(
     )
 
 
+def _fewest(
+    linked: LinkedCubes, problem: SuppressionProblem, method: Suppression, progress: Progress
+) -> Pattern:
+    """By elimination alone where something is asked that nothing else knows."""
+    compared = (
+        method.order is Order.LARGE
+        and method.singles is not SinglesRule.ANY_SUM
+        and method.zeros is not Zeros.CANDIDATES
+        and method.width > 0
+    )
+    if not compared:
+        return _by_elimination(linked, problem, method, progress)
+    before, _ = method.earlier.also(linked.elsewhere).masks(linked.tables)
+    return fewest_closed(
+        linked,
+        problem,
+        before=before & linked.tables.published,
+        singles=_SINGLES[SinglesRule(method.singles)],
+        width=method.width,
+        progress=progress,
+    )
+
+
 def _by_intervals(engine: Callable[[Suppression], IntervalEngine]) -> EngineFunction:
     """An engine with protection intervals, made for the method that asks."""
 
@@ -420,6 +444,7 @@ def _modular(method: Suppression) -> IntervalEngine:
 
 
 _ENGINES: Mapping[Engine, EngineFunction] = {
+    Engine.FEWEST: _fewest,
     Engine.ELIMINATION: _by_elimination,
     Engine.OPTIMAL: _by_intervals(_optimal),
     Engine.MODULAR: _by_intervals(_modular),

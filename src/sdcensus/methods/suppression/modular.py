@@ -90,6 +90,7 @@ def modular_pattern(
     task, stopped = closing.task, False
     try:
         make_cheaper(closing, progress)
+        closing.open_needless()
     except KeyboardInterrupt:
         stopped = True
     return answered(

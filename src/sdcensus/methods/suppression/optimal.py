@@ -88,6 +88,7 @@ def cheapest_pattern(
     try:
         make_cheaper(best, progress)
         master.run()
+        master.best.open_needless()
     except KeyboardInterrupt:
         stopped = True
     cost, bound = master.best.cost, master.bound

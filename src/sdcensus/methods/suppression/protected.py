@@ -24,6 +24,7 @@ from sdcensus.methods.suppression.modular import Answer
 from sdcensus.methods.suppression.problem import Pattern, SuppressionProblem
 from sdcensus.methods.suppression.search.reasons import listed
 from sdcensus.methods.suppression.widening import BY_SUMS, MOST_AUDITED
+from sdcensus.model.confidential import Confidential
 from sdcensus.model.linked.cubes import LinkedCubes
 from sdcensus.model.linked.tables import LinkedTables
 from sdcensus.model.progress import Progress, no_progress
@@ -70,18 +71,12 @@ def protected_pattern(
     """
     tables = linked.tables
     problem = _with_known_cells(problem, task)
-    alone = lone_persons(linked) if task.protection.insiders else None
-    asked = _asked(problem, task.protection, alone)
-    remarks = []
-    whole, wanted = problem, asked
-    if say_more_than_sums(linked):
-        if few_enough(linked):
-            whole, wanted = with_combinations(linked, problem, asked)
-        else:
-            remarks.append(BY_SUMS)
-    answer = task.engine(tables, _with_empty_parts(whole), wanted, progress)
-    wanted = replace(wanted, lower=np.minimum(wanted.lower, answer.lower))
-    remarks.append(_audited(tables, whole, wanted, answer.closed, progress))
+    chosen = _chosen(linked, problem, task, progress)
+    answer = chosen.answer
+    remarks = [
+        *chosen.remarks,
+        _audited(tables, chosen.problem, chosen.asked, answer.closed, progress),
+    ]
     closed = answer.closed[: tables.size] & problem.shown
     secondary = int((closed & ~problem.primary & ~problem.frozen).sum())
     statement = (
@@ -93,6 +88,51 @@ def protected_pattern(
             f"Open before and closed now, to protect others: {listed(again.tolist(), tables.name)}."
         )
     return Pattern(closed, " ".join([statement, *remarks]), answer.report)
+
+
+def pattern_to_check(
+    linked: LinkedCubes,
+    problem: SuppressionProblem,
+    task: IntervalTask,
+    progress: Progress = no_progress,
+) -> Mask:
+    """The cells that an engine closes, before any audit.
+
+    Raises:
+        SpecError: A cell cannot be protected.
+    """
+    chosen = _chosen(linked, _with_known_cells(problem, task), task, progress)
+    return np.asarray(chosen.answer.closed[: linked.tables.size] & problem.shown)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class _Chosen(Confidential):
+    """What an engine answers, and what it was asked: with combinations of codes where need be."""
+
+    problem: SuppressionProblem
+    asked: Requirements
+    answer: Answer
+    remarks: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return "<_Chosen: confidential>"
+
+
+def _chosen(
+    linked: LinkedCubes, problem: SuppressionProblem, task: IntervalTask, progress: Progress
+) -> _Chosen:
+    alone = lone_persons(linked) if task.protection.insiders else None
+    wanted = _asked(problem, task.protection, alone)
+    remarks: tuple[str, ...] = ()
+    whole = problem
+    if say_more_than_sums(linked):
+        if few_enough(linked):
+            whole, wanted = with_combinations(linked, problem, wanted)
+        else:
+            remarks = (BY_SUMS,)
+    answer = task.engine(linked.tables, _with_empty_parts(whole), wanted, progress)
+    wanted = replace(wanted, lower=np.minimum(wanted.lower, answer.lower))
+    return _Chosen(whole, wanted, answer, remarks)
 
 
 def _asked(

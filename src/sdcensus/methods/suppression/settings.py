@@ -12,8 +12,12 @@ from sdcensus.model.method.parameter import AREA, Parameter, ValueKind
 
 
 class Engine(StrEnum):
-    """How the cells are chosen that are closed besides the primary ones."""
+    """How the cells are chosen that are closed besides the primary ones.
 
+    ``FEWEST``: by elimination or down the hierarchy, with the promise of elimination.
+    """
+
+    FEWEST = "fewest"
     ELIMINATION = "elimination"
     OPTIMAL = "optimal"
     MODULAR = "modular"
@@ -83,10 +87,10 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter(
         "secondary",
         ValueKind.WORD,
-        "How the other cells are chosen that are closed.",
+        "How the other cells are chosen that are closed; fewest: by elimination or modular.",
         words=tuple(Engine),
         called="engine of suppression",
-        default=Engine.ELIMINATION,
+        default=Engine.FEWEST,
     ),
     Parameter(
         "singles",

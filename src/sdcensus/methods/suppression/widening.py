@@ -15,11 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError
-from sdcensus.methods.suppression.combinations import MOST_ATOMS
+from sdcensus.methods.suppression.combinations import MOST_ATOMS, say_more_than_sums
 from sdcensus.methods.suppression.insiders import Insiders
-from sdcensus.methods.suppression.problem import Pattern, SuppressionProblem
+from sdcensus.methods.suppression.problem import SuppressionProblem
 from sdcensus.methods.suppression.room import Room
+from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.constraints import SparseMatrix
+from sdcensus.model.linked.cubes import LinkedCubes
 from sdcensus.model.linked.tables import LinkedTables
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.solvers.audit.atoms import atoms_of, equations_with_atoms
@@ -48,49 +50,80 @@ BY_SUMS = (
 )
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Widened(Confidential):
+    """Cells that are closed so that every primary one has room, and what was asked for them.
+
+    Attributes:
+        closed: The cells.
+        audit: What says which values are possible.
+        room: How much room each primary cell has to have.
+        known: A cell for each of those who are alone in a closed one and were thought of.
+        statement: What is said of it, for the office.
+    """
+
+    closed: Mask
+    audit: RoomAudit
+    room: Room
+    known: tuple[int, ...]
+    statement: str
+
+    def __repr__(self) -> str:
+        return f"<Widened: {self.closed.size} cells, confidential>"
+
+
 def widened(
-    tables: LinkedTables,
+    linked: LinkedCubes,
     problem: SuppressionProblem,
     closed: Mask,
     *,
     width: int,
-    statement: str,
     insiders: Insiders | None = None,
     progress: Progress = no_progress,
-) -> Pattern:
+) -> Widened:
     """Close further cells until every primary one has room.
 
     Args:
-        tables: The tables.
+        linked: The tables.
         problem: What is asked.
         closed: Cells that are closed already.
         width: How far apart the smallest and the largest possible value of a primary cell have to
-            be; 0 for no audit.
-        statement: What is said of the cells that are closed already.
+            be, 1 or more.
         insiders: Those for whom one value must not be left either; ``None`` for nobody.
         progress: Told how far it is.
 
     Raises:
         SpecError: There is no room, whatever else is closed.
     """
-    primary = int(problem.primary.sum())
-    if not width or not primary:
-        return Pattern(closed, statement)
-    audit = _Audit.of(tables, problem)
+    audit = RoomAudit.of(linked, problem)
     room = audit.possible(Room.of(problem, width), progress)
     now = audit.with_room(closed, problem.primary, room, progress)
     said = audit.statement
+    known: tuple[int, ...] = ()
     if insiders is not None:
-        now, thought_of = audit.with_room_inside(now, insiders, progress)
-        said += " So was what those know who are alone in one." if thought_of else ""
+        now, known, thought_of = audit.with_room_inside(now, insiders, progress)
+        said += " So was what those know who are alone in one." if known and thought_of else ""
     if problem.reach is not None and problem.reach.many_combined:
         said += f" {BY_SUMS}"
-    more = int(now.sum()) - int(closed.sum())
-    told = f" {more:,} more were closed after an audit." if more else ""
-    return Pattern(now, f"{statement}{told} {said}")
+    return Widened(now, audit, room, known, said)
 
 
-class _Way(Enum):
+def proven(
+    linked: LinkedCubes,
+    problem: SuppressionProblem,
+    closed: Mask,
+    *,
+    width: int,
+    insiders: Insiders | None = None,
+) -> Widened:
+    """The same for cells of which an engine has proven already that every primary one has room."""
+    known = () if insiders is None else tuple(insiders.each(closed))
+    said = "Each primary cell was proven to have room, by changes of whole numbers."
+    said += " So was what those know who are alone in one." if known else ""
+    return Widened(closed, RoomAudit.of(linked, problem), Room.of(problem, width), known, said)
+
+
+class Way(Enum):
     """How intervals are found: by sums one by one, by linear programs, over whole numbers."""
 
     SINGLE_SUMS = 0
@@ -98,40 +131,53 @@ class _Way(Enum):
     WHOLE_NUMBERS = 2
 
 
-_WAYS = tuple(_Way)
+WAYS = tuple(Way)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class _Audit:
+class RoomAudit:
     """What is solved again and again, with more cells closed each time."""
 
-    tables: LinkedTables
+    linked: LinkedCubes
     problem: SuppressionProblem
     equations: SparseMatrix
-    ways: tuple[_Way, ...]
+    ways: tuple[Way, ...]
 
     @classmethod
-    def of(cls, tables: LinkedTables, problem: SuppressionProblem) -> _Audit:
-        """The equations: with combinations of codes where there are few.
+    def of(cls, linked: LinkedCubes, problem: SuppressionProblem) -> RoomAudit:
+        """The equations: with combinations of codes where they say more, and there are few.
 
         The ways are chosen by how many primary cells there are, never by how far a search came:
         the same tables close the same cells.
         """
         primary = int(problem.primary.sum())
         whole = problem.reach is None and primary <= min(MOST_AUDITED, MOST_WHOLE)
-        ways = _WAYS[: 1 + (primary <= MOST_AUDITED) + whole]
+        ways = WAYS[: 1 + (primary <= MOST_AUDITED) + whole]
+        tables = linked.tables
         looked_at = problem.reach is None or problem.reach.combined is not None
-        atoms = looked_at and len(ways) > 1 and 0 < atoms_of(tables) <= MOST_ATOMS
+        looked_at = looked_at and len(ways) > 1 and say_more_than_sums(linked)
+        atoms = looked_at and 0 < atoms_of(tables) <= MOST_ATOMS
         equations = equations_with_atoms(tables) if atoms else tables.equations
-        return cls(tables, problem, equations, ways)
+        return cls(linked, problem, equations, ways)
+
+    @property
+    def tables(self) -> LinkedTables:
+        """The tables."""
+        return self.linked.tables
+
+    @property
+    def has_combinations(self) -> bool:
+        """Whether combinations of codes are cells behind those of the tables."""
+        return self.equations.shape[1] > self.problem.size
 
     @property
     def statement(self) -> str:
-        if self.problem.reach is not None and _Way.PROGRAMS in self.ways:
+        """How primary cells were looked at, for the office."""
+        if self.problem.reach is not None and Way.PROGRAMS in self.ways:
             return "Each primary cell was audited by linear programs."
-        if _Way.WHOLE_NUMBERS in self.ways:
+        if Way.WHOLE_NUMBERS in self.ways:
             return "Each primary cell was audited."
-        if _Way.PROGRAMS in self.ways:
+        if Way.PROGRAMS in self.ways:
             return (
                 "Each primary cell was audited by linear programs. Over whole numbers that is done"
                 f" for up to {MOST_WHOLE:,} primary cells."
@@ -151,7 +197,7 @@ class _Audit:
         if problem.reach is None or problem.reach.combined is None or problem.forced.any():
             return wanted
         everything = problem.shown & (problem.counts > 0)
-        intervals = self._intervals(everything, problem.primary, None, _Way.PROGRAMS, progress)
+        intervals = self.intervals(everything, problem.primary, None, Way.PROGRAMS, progress)
         bounded = problem.primary & intervals.bounded
         return wanted.not_below(np.where(bounded, intervals.lower, wanted.low))
 
@@ -173,14 +219,14 @@ class _Audit:
         for way in self.ways:
             narrow = asked & ~settled
             while narrow.any():
-                intervals = self._intervals(now, narrow, known, way, progress)
+                intervals = self.intervals(now, narrow, known, way, progress)
                 distance = intervals.upper - intervals.lower
                 room = np.where(intervals.bounded, distance, wanted.needed)
                 # Whatever is closed, no interval becomes narrower: the others have room for good.
                 settled |= narrow & self._reached(intervals, wanted)
                 narrow = narrow & wanted.lacking(intervals.lower, intervals.upper)
                 further = np.zeros(0, dtype=np.int64)
-                if way is not _Way.SINGLE_SUMS:
+                if way is not Way.SINGLE_SUMS:
                     further = self._proving(now, narrow, known, intervals, wanted)
                 if not further.size:
                     further = self._further(now, narrow, room, wanted)
@@ -189,31 +235,49 @@ class _Audit:
 
     def with_room_inside(
         self, closed: Mask, insiders: Insiders, progress: Progress
-    ) -> tuple[Mask, bool]:
+    ) -> tuple[Mask, tuple[int, ...], bool]:
         """Close further cells until nobody who is alone in a closed one can tell another.
 
         Whatever is closed for one of them, no interval of another becomes narrower; but cells are
         closed in which others are alone, who come next.
 
         Returns:
-            The closed cells, and whether all of those who are alone were thought of.
+            The closed cells; a cell for each of those who were thought of; and whether those
+            are all.
         """
-        problem = self.problem
-        now, primary = closed, problem.primary & (problem.counts > 0)
-        # That nobody else is in it is what somebody alone in a cell knows.
-        wanted = Room.of(problem, 1)
-        wanted = wanted if problem.reach is None else wanted.upwards(problem)
-        known: set[int] = set()
+        now, wanted = closed, self.room_inside()
+        known: dict[int, int] = {}
         while True:
             alone = [cell for cell in insiders.each(now) if int(insiders.group[cell]) not in known]
+            thought_of = tuple(known.values())
             if not alone:
-                return now, bool(known)
-            known.update(int(insiders.group[cell]) for cell in alone)
-            if len(known) * int(problem.primary.sum()) > MOST_PAIRS:
-                return now, False
+                return now, thought_of, True
+            known.update((int(insiders.group[cell]), cell) for cell in alone)
+            if len(known) * int(self.problem.primary.sum()) > MOST_PAIRS:
+                return now, thought_of, False
             for cell in alone:
-                others = primary & (insiders.group != insiders.group[cell])
+                others = self.others(insiders, cell)
                 now = self.with_room(now, others, wanted, progress, known=cell)
+
+    def room_inside(self) -> Room:
+        """How much room is asked where somebody alone in a cell knows that nobody else is."""
+        wanted = Room.of(self.problem, 1)
+        return wanted if self.problem.reach is None else wanted.upwards(self.problem)
+
+    def others(self, insiders: Insiders, cell: int) -> Mask:
+        """The primary cells of others than who is alone in a cell."""
+        inside = self.problem.primary & (self.problem.counts > 0)
+        return np.asarray(inside & (insiders.group != insiders.group[cell]))
+
+    def has_room(
+        self, closed: Mask, asked: Mask, wanted: Room, progress: Progress, known: int | None = None
+    ) -> bool:
+        """Whether cells have room with nothing else closed: what ``with_room`` closes cells for."""
+        for way in self.ways:
+            intervals = self.intervals(closed, asked, known, way, progress)
+            if (asked & wanted.lacking(intervals.lower, intervals.upper)).any():
+                return False
+        return True
 
     def _reached(self, intervals: CellIntervals, wanted: Room) -> Mask:
         """Cells that have room over whole numbers: the true table is one, and others are known."""
@@ -235,7 +299,7 @@ class _Audit:
         Several sums hold them together, and the proof says which open cells it needs.
         """
         problem = self.problem
-        system = self._system(closed, known)
+        system = self.system(closed, known)
         unknowns = system.unknowns()
         free, place = _free(problem, closed), _places(problem)
         chosen = []
@@ -270,24 +334,24 @@ class _Audit:
     def _asking(self) -> str:
         return "width" if self.problem.reach is None else "width, or the rules about contributions"
 
-    def _intervals(
-        self, closed: Mask, asked: Mask, known: int | None, way: _Way, progress: Progress
+    def intervals(
+        self, closed: Mask, asked: Mask, known: int | None, way: Way, progress: Progress
     ) -> CellIntervals:
         """What can be computed of the cells that are asked for."""
         problem = self.problem
         more = self.equations.shape[1] - problem.size
         return audit_system(
-            self._system(closed, known),
+            self.system(closed, known),
             asked=_with(asked, more, False),
-            integer=way is _Way.WHOLE_NUMBERS,
-            programs=way is not _Way.SINGLE_SUMS,
+            integer=way is Way.WHOLE_NUMBERS,
+            programs=way is not Way.SINGLE_SUMS,
             # A true table is known of changes: nothing changes.
             solution=None if more and problem.reach is None else _with(problem.values, more, 0),
-            workers=1 if way is _Way.WHOLE_NUMBERS else None,
+            workers=1 if way is Way.WHOLE_NUMBERS else None,
             progress=lambda stage, done: progress(f"audit: {stage}", done),
         ).first(problem.size)
 
-    def _system(self, closed: Mask, known: int | None) -> AuditSystem:
+    def system(self, closed: Mask, known: int | None) -> AuditSystem:
         """What readers know, or somebody who is alone in a cell."""
         problem = self.problem
         more = self.equations.shape[1] - problem.size

@@ -121,8 +121,7 @@ class Closing:
             told: Told how much of it is done.
         """
         better = False
-        chosen = np.flatnonzero(self.closed & ~self.task.given)
-        order = chosen[np.argsort(-self.task.cost[chosen], kind="stable")].tolist()
+        order = self._dearest_first()
         for done, unit in enumerate(order):
             if self._effort.over:
                 return False
@@ -131,8 +130,25 @@ class Closing:
             better = self._open(unit) or better
         return better
 
-    def _open(self, unit: int) -> bool:
-        """Open a unit if what has to be closed instead costs less."""
+    def open_needless(self) -> None:
+        """Open each unit without which every target is protected by what is closed anyway.
+
+        ``improve`` looks near each target. Here everything that is closed is looked at, so at the
+        end no unit can be opened by itself. It may take as much again as the search before.
+        """
+        self._effort.begin_anew()
+        for unit in self._dearest_first():
+            if self._effort.over:
+                return
+            self._open(unit, instead=False)
+
+    def _dearest_first(self) -> list[int]:
+        """The units that may be opened."""
+        chosen = np.flatnonzero(self.closed & ~self.task.given)
+        return [int(unit) for unit in chosen[np.argsort(-self.task.cost[chosen], kind="stable")]]
+
+    def _open(self, unit: int, *, instead: bool = True) -> bool:
+        """Open a unit if what has to be closed instead costs less; or nothing may be."""
         changes, task = self.changes, self.task
         closed = self.closed.copy()
         closed[unit] = False
@@ -143,9 +159,9 @@ class Closing:
         for target in targets:
             while asks := changes.open_asks(target, without=unit):
                 # Nothing may be closed that costs as much as what is left to gain.
-                cost = np.where(task.cost >= spare, np.inf, self._slopes)
+                cost = np.where(instead & (task.cost < spare), self._slopes, np.inf)
                 cost[unit] = np.inf
-                change = self._cheapest(asks[0], closed, cost, without=unit)
+                change = self._cheapest(asks[0], closed, cost, without=unit, few=instead)
                 if change is not None:
                     spare -= self._price(change, closed)
                 if change is None or (spare <= 0 and spare < task.cost[unit]):
@@ -160,11 +176,24 @@ class Closing:
         self.closed = closed
         return True
 
-    def _cheapest(self, ask: Ask, closed: Mask, cost: Float64, without: int = -1) -> Change | None:
+    def within(self, ask: Ask, closed: Mask, *, without: int = -1) -> Change | None:
+        """A change of closed units alone that has what is asked, or goes a part of the way.
+
+        Args:
+            ask: What is asked.
+            closed: The units that may change.
+            without: Changes that touch this unit are not counted.
+        """
+        nothing_else = np.full(self.task.size, np.inf)
+        return self._cheapest(ask, closed, nothing_else, without=without, few=False)
+
+    def _cheapest(
+        self, ask: Ask, closed: Mask, cost: Float64, *, without: int = -1, few: bool = False
+    ) -> Change | None:
         """The change that costs least of those that have what is asked, or go a part of the way."""
         up, down = self.changes.reached(ask.unit, without=without, person=ask.person)
         allowed = closed | np.isfinite(cost)
-        for leeway in self._leeways(ask.unit, allowed, closed, few=without >= 0):
+        for leeway in self._leeways(ask.unit, allowed, closed, few=few):
             each = [self._change(leeway, goal, closed, cost) for goal in ask.rest(up, down)]
             changes = [change for change in each if change is not None]
             if changes:

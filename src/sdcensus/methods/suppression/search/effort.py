@@ -35,6 +35,10 @@ class Effort:
         """Count other work."""
         self.spent += seconds
 
+    def begin_anew(self) -> None:
+        """Allow as much work again; the clock goes on."""
+        self.spent = 0.0
+
     @property
     def over(self) -> bool:
         """Whether it is time to end."""
