@@ -65,7 +65,7 @@ def runs_of(preset: str, folder: Path) -> Runs:
         store = folder / f"{preset}-{number}.store"
         load(folder / preset / "schema.toml", store, secret=secret)
         census = open_store(store)
-        candidates = scheme_candidates(lookups=list(NoiseDraw), secret=secret)
+        candidates = scheme_candidates(draws=list(NoiseDraw), secret=secret)
         tables = prefixes(census, study_axes(country))
         generator = np.random.default_rng(number)
         studies.append(compare(census, tables, candidates, generator=generator))
