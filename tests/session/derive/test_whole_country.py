@@ -23,7 +23,7 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> Stores:
     folder = tmp_path_factory.mktemp("whole")
     country = write_country(folder / "country", country=make_country(1500))
     load(country.schema, folder / "c.store", secret=SECRET)
-    rules = {"risk_variables": "age,sex", "k": 3, "rate": 0.3, "rederive": "place_of_work"}
+    rules = {"risk_variables": "age,sex", "k": 3, "rate": 0.3}
     derive(folder / "c.store", folder / "swapped.store", "targeted-swap", rules, secret=SECRET)
     return open_store(folder / "c.store"), open_store(folder / "swapped.store")
 
@@ -46,8 +46,3 @@ def test_tables_of_persons_and_households_stay(stores: Stores) -> None:
 def test_tables_with_what_belongs_to_the_place_change(stores: Stores, of_place: str) -> None:
     """A household leaves its dwelling and its building behind."""
     assert is_changed(stores, "sex", of_place)
-
-
-def test_second_places_that_are_named_go_with_the_home(stores: Stores) -> None:
-    """Who works in the own district works in another one after a move."""
-    assert is_changed(stores, "sex", "place_of_work")
