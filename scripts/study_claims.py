@@ -65,7 +65,7 @@ def runs_of(preset: str, folder: Path) -> Runs:
         store = folder / f"{preset}-{number}.store"
         load(folder / preset / "schema.toml", store, secret=secret)
         census = open_store(store)
-        candidates = scheme_candidates(secret=secret)
+        candidates = scheme_candidates(draws=list(NoiseDraw), secret=secret)
         tables = prefixes(census, study_axes(country))
         generator = np.random.default_rng(number)
         studies.append(compare(census, tables, candidates, generator=generator))
@@ -126,8 +126,8 @@ def figures_of(runs: Runs) -> str:
         for name in SCHEMES
     ]
     parts.append(table(["scheme", *names], rows))
-    drawn = _drawn(runs, wide)
-    return "\n\n".join((*parts, *drawn))
+    parts += [*_drawn(runs, wide), *_by_look_up(runs, wide)]
+    return "\n\n".join(parts)
 
 
 def _profile(runs: Runs) -> str:
@@ -166,11 +166,29 @@ def _drawn(runs: Runs, tables: Sequence[StudyTable]) -> Iterator[str]:
             known = f"{fresh:.2f}, {printed['disclosed_cells_pct']:.2f}"
             rows.append([name, each.name, known, ", ".join(ours)])
     if rows:
-        yield "Independent noise and noise coupled by keys, disclosed cells in percent, counted"
-        " alike (Table 12)."
+        yield (
+            "Independent noise and noise coupled by keys, disclosed cells in percent, counted"
+            " alike (Table 12)."
+        )
         yield table(
             ["scheme", "table", "printed: independent, keys", "here: independent, keys"], rows
         )
+
+
+def _by_look_up(runs: Runs, tables: Sequence[StudyTable]) -> Iterator[str]:
+    """The draw of the founding study beside the one that publications come nearest to."""
+    rows = []
+    for name in SCHEMES:
+        cells = [name]
+        for each in tables:
+            ours = [
+                between(runs.each(each, name, draw, "disclosed_cells_pct", all_sums=True), 2)
+                for draw in (NoiseDraw.ASCENDING, NoiseDraw.HASHED)
+            ]
+            cells.append(", ".join(ours))
+        rows.append(cells)
+    yield "Disclosed cells in percent, by all sums: `ascending`, `hashed`."
+    yield table(["scheme", *(each.name for each in tables)], rows)
 
 
 def agreement(presets: Sequence[Runs]) -> str:

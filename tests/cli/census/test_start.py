@@ -121,6 +121,85 @@ def test_a_programme_is_told_of_swapping_before_it_is_published(run: Run, tmp_pa
     assert "sdcensus swap STORE --risk-variables" in " ".join(answer.out.split())
 
 
+def test_files_for_researchers_are_a_road_to_its_end(run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "censo"
+    write_census(folder)
+    answer = run("start", folder, "--for", "microdata", "--yes")
+    assert answer.code == 0, answer.err
+    document = folder / "advice" / "release.toml"
+    draft = document.read_text(encoding="utf-8")
+
+    def walk() -> list[str]:
+        """Run what is listed about files for researchers; what was run."""
+        steps = [
+            words
+            for words in commands_in(folder / "next-commands.txt")
+            if words[1] in ("release", "start")
+        ]
+        for words in steps:
+            done = run(*words[1:])
+            assert done.code == 0, (words, done.err)
+        return [words[2] for words in steps if words[1] == "release"]
+
+    assert walk() == ["assess"]
+    # Small categories are merged by groups that somebody approves; then the file is made.
+    approved = 'groupings = "release-assessment/groupings.csv"\napproved_by = "A. Ruiz"'
+    document.write_text(draft.replace("households = 60", f"households = 60\n{approved}"))
+    assert walk() == ["assess", "make"]
+    assert walk() == ["check"]
+    assert (folder / "advice" / "researchers").is_dir()
+    assert document.read_text(encoding="utf-8") != draft  # what is there already is left alone
+
+
+def test_files_for_researchers_change_no_noise(run: Run, tmp_path: Path) -> None:
+    """They may be added to what was chosen before; tables of another kind may not."""
+    write_census(tmp_path / "censo")
+    assert run("start", tmp_path / "censo", "--for", "report", "--yes").code == 0
+    plan = (tmp_path / "censo" / "advice" / "plan.toml").read_bytes()
+    answer = run("start", tmp_path / "censo", "--for", "report,microdata")
+    assert answer.code == 0, answer.err
+    assert (tmp_path / "censo" / "advice" / "release.toml").is_file()
+    assert (tmp_path / "censo" / "advice" / "plan.toml").read_bytes() == plan
+    assert run("start", tmp_path / "censo", "--for", "programme,microdata").code == 2
+
+
+def test_files_for_researchers_speak_the_language_that_is_asked_for(
+    run: Run, tmp_path: Path
+) -> None:
+    write_census(tmp_path / "censo")
+    answer = run("start", tmp_path / "censo", "--for", "report,microdata", "--yes", "-l", "es")
+    assert answer.code == 0, answer.err
+    (assess,) = [
+        words
+        for words in commands_in(tmp_path / "censo" / "next-commands.txt")
+        if words[1] == "release"
+    ]
+    assert "Archivos para investigadores" in answer.out
+    assert assess[-2:] == ["-l", "es"]
+    assert run(*assess[1:]).code == 0
+
+
+def test_a_census_without_persons_has_no_file_for_researchers(run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "viviendas"
+    folder.mkdir()
+    rows = ["ID;COMUNA;TENENCIA", *(f"{at:05d};{101 + at % 4};{1 + at % 3}" for at in range(800))]
+    (folder / "viviendas.csv").write_text("\n".join(rows), encoding="utf-8")
+    (folder / "schema.toml").write_text(
+        '[census]\nname = "Viviendas"\ncode = "V"\nlanguages = ["es"]\n'
+        '[files.dwelling]\npath = "viviendas.csv"\nentity = "dwelling"\n'
+        '[entity.dwelling]\nid = ["ID"]\n'
+        '[variable.comuna]\nfile = "dwelling"\ncolumn = "COMUNA"\nrole = "geography"\n'
+        'codes = { "101" = "A", "102" = "B", "103" = "C", "104" = "D" }\n'
+        '[variable.tenencia]\nfile = "dwelling"\ncolumn = "TENENCIA"\n'
+        'codes = { "1" = "1", "2" = "2", "3" = "3" }\n',
+        encoding="utf-8",
+    )
+    answer = run("start", folder, "--for", "report,microdata", "--yes", "-l", "en")
+    assert answer.code == 0, answer.err
+    assert "is made of persons, and this census has none" in answer.out
+    assert not (folder / "advice" / "release.toml").exists()
+
+
 def test_questions_are_asked_in_order(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

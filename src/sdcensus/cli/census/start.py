@@ -128,7 +128,7 @@ def _answers(
     if later is None and not answers.opens:
         later = agreed(output, speak("start.ask.later", language), language=language)
     answers = Answers(answers.products, bool(later) and not answers.opens)
-    if known is not None and answers != known and road.is_advised:
+    if known is not None and road.is_advised and not answers.shares_advice(known):
         raise SpecError(
             f"{road.advice} was written for {', '.join(known.products)}. To publish something else,"
             f" move it away first; if something is published already, other noise changes every"
@@ -158,7 +158,8 @@ def _walk(
 ) -> None:
     """Every step that is not taken yet, as far as somebody agrees."""
     from sdcensus.session.start.advice import check_advice, check_secret
-    from sdcensus.session.start.road import find_road
+    from sdcensus.session.start.release_draft import write_release
+    from sdcensus.session.start.road import StartProduct, find_road
 
     road = find_road(folder, secret=secret)
     if road.store is None:
@@ -173,6 +174,8 @@ def _walk(
     check_secret(road)
     if not road.is_advised:
         _advise(output, road, answers, language)
+    if StartProduct.MICRODATA in answers.products and write_release(road):
+        output.say(speak("start.said.wrote", language, path=str(road.release)))
     if not road.is_published:
         with Stages(output, "checking plan and policy") as stages:
             check_advice(road, progress=stages)

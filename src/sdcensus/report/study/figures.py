@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sdcensus.model.vocabulary import NoiseDraw
 from sdcensus.report.study.published import ORIGINAL, Figures, Published
 from sdcensus.report.study.results import Study, StudyResult, StudyTable
+from sdcensus.utility.by_row import Dispersion
 
 
 def measures(result: StudyResult) -> dict[str, float | None]:
@@ -74,6 +75,36 @@ def further_figures(result: StudyResult) -> dict[str, float | None]:
     }
 
 
+def ons_figure(
+    result: StudyResult, measure: str
+) -> tuple[float | None, float | None, float | None]:
+    """A figure with the variance between areas and the standard error of its mean."""
+    rows = None if result.further is None else result.further.rows
+    by_row: dict[str, Dispersion | None] = {
+        "hellinger": None if rows is None else rows.hellinger,
+        "relative": None if rows is None else rows.relative_distance,
+        "absolute": None if rows is None else rows.absolute_distance,
+        "variance_ratio": None if rows is None else rows.variance_ratio,
+    }
+    if measure in by_row:
+        mean = by_row[measure]
+        if mean is None:
+            return None, None, None
+        return mean.mean, mean.variance, mean.standard_error
+    figures = further_figures(result)
+    return figures[_FIGURES[measure]], None, None
+
+
+_FIGURES = {
+    "untouched_cells": "untouched_cells_pct",
+    "untouched_records": "untouched_records_pct",
+    "association": "association_change_pct",
+    "ranks": "rank_change_pct",
+    "margins": "marginal_change_pct",
+    "margins_largest": "largest_marginal_change_pct",
+}
+
+
 def percentage(share: float | None) -> float | None:
     """A share in percent."""
     return None if share is None else 100 * share
@@ -105,8 +136,10 @@ def compared_figures(
     """The figures of each method of a table, counted as the printed ones seem to be."""
     every = {}
     for main in study.mains(table):
-        mine = {**further_figures(main), **measures(main)}
-        if not published.lettered:
+        mine = measures(main)
+        if published.lettered:
+            mine |= {name: ons_figure(main, name)[0] for name in published.measures}
+        else:
             mine["disclosed_cells_pct"], mine["small_cells_disclosed_pct"] = counted_as_printed(
                 main
             )

@@ -18,7 +18,7 @@ from sdcensus.report.study.sheet import (
     text_columns,
 )
 from sdcensus.report.study.withheld import WITHHELD, withheld_figures
-from sdcensus.report.study.words import called, drawn, say
+from sdcensus.report.study.words import called, drawn, measure_name, say
 
 
 def further_sheets(study: Study) -> list[StudySheet]:
@@ -103,7 +103,7 @@ def _left_out(study: Study) -> StudySheet:
 def _ons(study: Study) -> StudySheet:
     rows = [
         (
-            row.number,
+            row.numbers,
             say(study, f"ons.{row.measure}"),
             called(study, row.table),
             row.method,
@@ -114,8 +114,7 @@ def _ons(study: Study) -> StudySheet:
         for row in ons_rows(study)
     ]
     columns = (
-        sheet_column(study, "ons_table", Form.COUNT),
-        *text_columns(study, "measure", "table", "scheme"),
+        *text_columns(study, "ons_table", "measure", "table", "scheme"),
         sheet_column(study, "value", Form.RISK),
         sheet_column(study, "between_areas", Form.RISK),
         sheet_column(study, "standard_error", Form.SMALL),
@@ -128,10 +127,9 @@ def order_sheet(study: Study, published: Published) -> StudySheet:
     rows = [
         (
             called(study, agreement.table),
-            say(study, f"measure.{agreement.measure}"),
+            measure_name(study, published, agreement.measure),
             agreement.same,
             agreement.pairs,
-            agreement.by_figures,
             "; ".join(agreement.turned),
         )
         for agreement in agreements(study, published)
@@ -140,7 +138,6 @@ def order_sheet(study: Study, published: Published) -> StudySheet:
         *text_columns(study, "table", "measure"),
         sheet_column(study, "same_order", Form.COUNT),
         sheet_column(study, "pairs", Form.COUNT),
-        sheet_column(study, "by_figures", Form.COUNT),
         sheet_column(study, "turned"),
     )
     return made_sheet(study, "order", columns, rows, frozen=2)

@@ -1,4 +1,4 @@
-"""The study of the ONS on the page: six tables, methods down, tables of the census across."""
+"""The study of the ONS on the page: methods down, tables of the census across."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from sdcensus.report import page as shell
 from sdcensus.report.page import Html
-from sdcensus.report.study.ons_figures import ONS_LAYOUT, ons_figure
+from sdcensus.report.study.figures import ons_figure
+from sdcensus.report.study.ons_figures import ONS_LAYOUT
 from sdcensus.report.study.printed import capital, figure, heads
 from sdcensus.report.study.results import Study, StudyTable
 from sdcensus.report.study.words import say
@@ -18,10 +19,10 @@ _DIGITS = {"hellinger": 3, "relative": 2, "absolute": 3, "variance_ratio": 3}
 
 
 def ons_tables(study: Study) -> Html:
-    """Six tables, numbered 5 to 10 by us."""
+    """Its subjects in the order of its tables, with their numbers."""
     parts: list[Html] = []
-    for number, measures in ONS_LAYOUT.items():
-        caption = say(study, f"ons.caption_{number}")
+    for subject, measures in ONS_LAYOUT.items():
+        caption = say(study, f"ons.caption_{subject}")
         if len(measures) > _MOST_BESIDE:
             tables = [
                 _table(study, capital(say(study, f"ons.{measure}")), (measure,))
@@ -30,7 +31,7 @@ def ons_tables(study: Study) -> Html:
             content = [shell.paragraph(caption, soft=True), *tables]
         else:
             content = [_table(study, caption, measures)]
-        parts.append(shell.section(say(study, f"ons.title_{number}"), *content, level=3))
+        parts.append(shell.section(say(study, f"ons.title_{subject}"), *content, level=3))
     listed = [
         f"{_called(table)}: {', '.join(axis.name for axis in table.spec.axes)}"
         for table in study.tables

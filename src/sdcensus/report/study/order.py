@@ -22,8 +22,6 @@ class Agreement(Confidential):
         same: Pairs of which the same method has the smaller figure here.
         pairs: Pairs whose order was printed and that have two figures here.
         turned: The others, as printed: ``lower < higher``.
-        by_figures: Of the pairs those that two printed figures put in order; the others are told
-            in words.
     """
 
     table: StudyTable
@@ -31,7 +29,6 @@ class Agreement(Confidential):
     same: int
     pairs: int
     turned: tuple[str, ...]
-    by_figures: int = 0
 
     def __repr__(self) -> str:
         return f"<Agreement by {self.measure}: confidential>"
@@ -43,41 +40,30 @@ def agreements(study: Study, published: Published) -> list[Agreement]:
     for table in study.tables:
         mine = compared_figures(study, table, published)
         for measure in published.measures:
-            same, turned, figures = 0, [], 0
-            for lower, higher, printed in printed_order(study, table, published, measure):
+            same, turned = 0, []
+            for lower, higher in printed_order(study, table, published, measure):
                 first, second = mine[lower].get(measure), mine[higher].get(measure)
                 if first is None or second is None:
                     continue
-                figures += printed
                 if first < second:
                     same += 1
                 else:
                     turned.append(f"{lower} < {higher}")
             if same or turned:
                 pairs = same + len(turned)
-                agreements.append(Agreement(table, measure, same, pairs, tuple(turned), figures))
+                agreements.append(Agreement(table, measure, same, pairs, tuple(turned)))
     return agreements
 
 
 def printed_order(
     study: Study, table: StudyTable, published: Published, measure: str
-) -> Iterator[tuple[str, str, bool]]:
-    """Pairs of methods whose order was printed, and whether by two figures or in words."""
-    names = study.names
-    told = {
-        (order.lower, order.higher)
-        for order in published.orders
-        if order.measure == measure and order.table in ("", table.spec.name)
-    }
-    for first, second in combinations(names, 2):
+) -> Iterator[tuple[str, str]]:
+    """Pairs of methods of which two different figures were printed, the smaller one first."""
+    for first, second in combinations(study.names, 2):
         figures = [published.of(table, name).get(measure) for name in (first, second)]
-        one, other = figures
-        if (first, second) in told:
-            yield first, second, False
-        elif (second, first) in told:
-            yield second, first, False
-        elif one is not None and other is not None and one != other:
-            yield (first, second, True) if one < other else (second, first, True)
+        of_first, of_second = figures
+        if of_first is not None and of_second is not None and of_first != of_second:
+            yield (first, second) if of_first < of_second else (second, first)
 
 
 def agreement_of_all(every: list[Agreement]) -> tuple[int, int]:

@@ -136,7 +136,11 @@ def _tiles(study: Study) -> Html:
     judged = [kind for kind in every.values() if kind not in (Verdict.UNKNOWN, Verdict.UNJUDGED)]
     if judged:
         of_all = say(study, "tile.of", n=len(holds), all=len(judged))
-        shown.append(Tile(of_all, say(study, "tile.hold")))
+        words = say(study, "tile.hold")
+        if study.main is not None:
+            draw = say(study, "facts.by_draw", draw=drawn(study, study.main))
+            words = say(study, "tile.hold_drawn", draw=draw)
+        shown.append(Tile(of_all, words))
     if given:
         most, name = max(given)
         tone = Tone.BAD if most >= FALLS_FROM else Tone.PLAIN

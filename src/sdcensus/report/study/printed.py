@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from sdcensus.model.quantities import NOTHING
 from sdcensus.model.vocabulary import NoiseDraw
 from sdcensus.report import page as shell
 from sdcensus.report.page import Html, PageCell, Tone
 from sdcensus.report.study.figures import compared_figures, counted_as_printed
-from sdcensus.report.study.order import Agreement, agreement_of_all, agreements
+from sdcensus.report.study.order import agreement_of_all, agreements
 from sdcensus.report.study.published import Published
 from sdcensus.report.study.results import Study, StudyTable
-from sdcensus.report.study.words import called, drawn, fixed, say
+from sdcensus.report.study.words import called, drawn, fixed, measure_name, say
 
 
 def figure(study: Study, value: float | None, digits: int) -> str:
@@ -32,14 +30,49 @@ _BESIDE = (
     ("hellinger", "hellinger", 2),
     ("small_cells_disclosed_pct", "small_disclosed", 2),
 )
-#: What our sources quote of the study of the ONS.
-_BESIDE_ONS = (("rank_change_pct", "ranks", 1), ("mean_absolute_distance", "change", 3))
+#: The decimals of what the ONS printed: one where it is a percentage.
+_DIGITS_ONS = {"untouched_records": 1, "ranks": 1}
 
 
 def printed(study: Study, published: Published) -> Html:
     """What was printed, and this study: figures beside each other, and the order of the methods."""
-    shown = _BESIDE_ONS if published.lettered else _BESIDE
-    parts: list[Html] = []
+    source = say(study, published.source)
+    if published.lettered:
+        words = [say(study, "page.printed_ons", source=source)]
+        parts = _printed_ons(study, published)
+    else:
+        words = [say(study, "page.printed", country=published.country, source=source)]
+        words.append(say(study, "page.printed_alike"))
+        parts = [*_printed_schemes(study, published), *_printed_draws(study, published)]
+    return shell.section(say(study, "section.printed"), *words, *parts, *_order(study, published))
+
+
+def _printed_ons(study: Study, published: Published) -> list[Html]:
+    """Measures down, methods across, for each table of which figures were printed."""
+    parts = []
+    printed_head, here = heads(study, "printed", "here")
+    for table in study.tables:
+        mine = compared_figures(study, table, published)
+        if not any(published.of(table, name) for name in mine):
+            continue
+        rows = []
+        for measure in published.measures:
+            digits = _DIGITS_ONS.get(measure, 3)
+            cells: list[PageCell | str] = [capital(measure_name(study, published, measure))]
+            for name, figures in mine.items():
+                known = published.of(table, name).get(measure)
+                cells.append(PageCell(figure(study, known, digits), Tone.SOFT))
+                cells.append(figure(study, figures[measure], digits))
+            rows.append(cells)
+        head = [*heads(study, "measure"), *((printed_head, here) * len(mine))]
+        groups = [("", 1), *((name, 2) for name in mine)]
+        parts.append(shell.table(titled(study, table), head, rows, groups=groups))
+    return parts
+
+
+def _printed_schemes(study: Study, published: Published) -> list[Html]:
+    """Schemes down, measures across, for each table of which figures were printed."""
+    parts = []
     for table in study.tables:
         mine = compared_figures(study, table, published)
         rows = []
@@ -48,20 +81,13 @@ def printed(study: Study, published: Published) -> Html:
             if not printed:
                 continue
             cells: list[PageCell | str] = [name]
-            for measure, _, digits in shown:
+            for measure, _, digits in _BESIDE:
                 cells.append(PageCell(figure(study, printed.get(measure), digits), Tone.SOFT))
                 cells.append(figure(study, mine[name][measure], digits))
             rows.append(cells)
         if rows:
-            parts.append(_printed_table(study, table, rows, shown))
-    source = say(study, published.source)
-    words = [say(study, "page.printed", country=published.country, source=source)]
-    if published.lettered:
-        words = [say(study, "page.printed_ons", source=source)]
-    else:
-        words.append(say(study, "page.printed_alike"))
-        parts += _printed_draws(study, published)
-    return shell.section(say(study, "section.printed"), *words, *parts, *_order(study, published))
+            parts.append(_printed_table(study, table, rows))
+    return parts
 
 
 def _order(study: Study, published: Published) -> list[Html]:
@@ -76,23 +102,17 @@ def _order(study: Study, published: Published) -> list[Html]:
         turned = dict.fromkeys(pair for agreement in own for pair in agreement.turned)
         named = "; ".join([*turned][:_MOST_TURNED]) + (" …" if len(turned) > _MOST_TURNED else "")
         count = say(study, "tile.of", n=same, all=pairs)
-        rows.append([say(study, f"measure.{measure}"), count, named or NOTHING])
+        rows.append([measure_name(study, published, measure), count, named or NOTHING])
     same, pairs = agreement_of_all(every)
     return [
         shell.table(
-            say(study, "page.order", n=same, all=pairs)
-            if not published.lettered
-            else say(study, "page.order_ons", n=same, all=pairs, figures=_by_figures(every)),
+            say(study, "page.order", n=same, all=pairs),
             heads(study, "measure", "same_order", "turned"),
             rows,
             words=3,
             wrapped=True,
         )
     ]
-
-
-def _by_figures(every: Sequence[Agreement]) -> int:
-    return sum(agreement.by_figures for agreement in every)
 
 
 #: Pairs in another order that a line names.
@@ -103,13 +123,12 @@ def _printed_table(
     study: Study,
     table: StudyTable,
     rows: list[list[PageCell | str]],
-    shown: Sequence[tuple[str, str, int]],
 ) -> Html:
     method, printed, here = heads(study, "method", "printed", "here")
-    titles = heads(study, *(name for _, name, _ in shown))
+    titles = heads(study, *(name for _, name, _ in _BESIDE))
     return shell.table(
         titled(study, table),
-        [method, *((printed, here) * len(shown))],
+        [method, *((printed, here) * len(_BESIDE))],
         rows,
         groups=[("", 1), *((title, 2) for title in titles)],
     )

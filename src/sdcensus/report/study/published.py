@@ -1,11 +1,11 @@
-"""The figures and orders that studies printed, to stand beside ours.
+"""The figures that studies printed, to stand beside ours.
 
 ECLAC (2020), Tables 9, 10, 12, A1 and A2: the censuses of Saint Kitts and Nevis 2011, Belize 2010
 and Jamaica 2011, whose records are not public. The presets of the demo country have their numbers
 of people and of categories, and fictional people.
 
-ONS (2011): the figures that our sources quote of it, and what is said in words about the order of
-its methods. Its tables are not reprinted there, so most figures are missing; nothing is made up.
+ONS (2011), Tables 5, 6, 7, 9 and 10: measures of the two tables on which it tried its methods. Its
+Table 8, changes of margins variable by variable, has no counterpart here.
 """
 
 from __future__ import annotations
@@ -43,23 +43,26 @@ Figures = Mapping[str, float]
 ONS = "ons"
 #: By which measures the order of methods is compared.
 _ORDERED = ("R", "mean_absolute_distance", "hellinger", "disclosed_cells_pct")
-_ORDERED_ONS = ("untouched_records_pct", "hellinger", "rank_change_pct")
-
-
-@dataclass(frozen=True, slots=True)
-class PrintedOrder:
-    """That one method has a smaller figure than another one, in the words of a study.
-
-    Attributes:
-        table: The table of which it is said; empty where it is said of all.
-        measure: The figure.
-        lower, higher: The methods.
-    """
-
-    table: str
-    measure: str
-    lower: str
-    higher: str
+ONS_MEASURES = (
+    "untouched_records",
+    "hellinger",
+    "relative",
+    "absolute",
+    "variance_ratio",
+    "ranks",
+)
+#: Tables of the demo country that are nearest to the two on which the ONS measured: religion by age
+#: and sex in output areas (A), and economic activity by sex and long-term illness in wards (B). The
+#: others are ours, of the same kind.
+ONS_TABLES: Mapping[str, str] = MappingProxyType(
+    {
+        "A": "ed,religion@faith,sex",
+        "B": "ed@parish,activity,sex,disability",
+        "C": "ed,travel,sex",
+        "D": "ed,birthplace@origin,sex",
+        "E": "ed,health_condition,age@broad,sex",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +75,6 @@ class Published:
         figures: By number of axes or letter of the table, and name of the scheme (``original``
             before protection), the measures that were printed.
         measures: By which of them methods are put in order.
-        orders: What was said of their order without figures.
         lettered: Whether tables are known by their letters.
     """
 
@@ -80,7 +82,6 @@ class Published:
     source: str
     figures: Mapping[tuple[int | str, str], Figures]
     measures: tuple[str, ...] = _ORDERED
-    orders: tuple[PrintedOrder, ...] = ()
     lettered: bool = False
 
     def of(self, table: StudyTable, scheme: str = ORIGINAL) -> Figures:
@@ -90,9 +91,13 @@ class Published:
 
 
 def published_for(study: Study) -> Published | None:
-    """What was printed about the tables of a study: of its preset, or of a demo country."""
+    """What was printed about the tables of a study: of its preset, or of a demo country.
+
+    Of other tables than those of the demo country the ONS has printed nothing.
+    """
     if study.preset == ONS:
-        return published_ons()
+        lists = {table.spec.name: ",".join(_names(table.spec)) for table in study.tables}
+        return published_ons() if lists == dict(ONS_TABLES) else None
     specs = [table.spec for table in study.tables]
     preset = preset_of(specs, max(table.original.population for table in study.tables))
     return None if preset is None else published(COUNTRIES[preset])
@@ -110,8 +115,12 @@ def preset_of(specs: Sequence[TableSpec], persons: int) -> str | None:
 
 def _same(spec: TableSpec, axes: tuple[str, ...], sizes: tuple[int, ...]) -> bool:
     ways = len(spec.axes)
-    names = tuple(axis.name for axis in spec.axes)
-    return 1 < ways <= len(axes) and names == axes[:ways] and spec.base_shape == sizes[:ways]
+    alike = _names(spec) == axes[:ways] and spec.base_shape == sizes[:ways]
+    return 1 < ways <= len(axes) and alike
+
+
+def _names(spec: TableSpec) -> tuple[str, ...]:
+    return tuple(axis.name for axis in spec.axes)
 
 
 @cache
@@ -131,23 +140,17 @@ def published(country: str) -> Published:
 
 @cache
 def published_ons() -> Published:
-    """What our sources quote of the study of the ONS."""
+    """What the ONS printed; its shares of untouched records in percent."""
     text = (files("sdcensus.report.study") / "ons_2011.csv").read_text(encoding="utf-8")
     figures: dict[tuple[int | str, str], dict[str, float]] = {}
-    orders = []
     for row in csv.DictReader(text.splitlines()):
-        if row["kind"] == "figure":
-            key = row["table"], row["method"]
-            figures.setdefault(key, {})[row["measure"]] = float(row["value"])
-        else:
-            order = PrintedOrder(row["table"], row["measure"], row["method"], row["other"])
-            orders.append(order)
+        value = float(row["value"]) * (100 if row["measure"] == "untouched_records" else 1)
+        figures.setdefault((row["table"], row["method"]), {})[row["measure"]] = value
     return Published(
         "England and Wales 2001",
         ONS_SOURCE,
         MappingProxyType({key: MappingProxyType(of) for key, of in figures.items()}),
-        measures=_ORDERED_ONS,
-        orders=tuple(orders),
+        measures=ONS_MEASURES,
         lettered=True,
     )
 

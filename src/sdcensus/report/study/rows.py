@@ -23,7 +23,7 @@ from sdcensus.report.study.sheet import (
     sheet_columns,
     text_columns,
 )
-from sdcensus.report.study.words import called, drawn, say, verdict
+from sdcensus.report.study.words import called, drawn, measure_name, say, verdict
 
 
 def sheets(study: Study, published: Published | None = None) -> list[StudySheet]:
@@ -266,7 +266,7 @@ def _printed(study: Study, published: Published) -> StudySheet:
         (
             names[comparison.table],
             say(study, "original") if comparison.scheme == ORIGINAL else comparison.scheme,
-            say(study, f"measure.{comparison.measure}"),
+            measure_name(study, published, comparison.measure),
             comparison.printed,
             comparison.ours,
             None if comparison.ours is None else comparison.ours - comparison.printed,

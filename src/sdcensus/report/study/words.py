@@ -55,6 +55,12 @@ def say(study: Study, key: str, /, **values: Value) -> str:
     return speak(f"study.{key}", study.language, **values)
 
 
+def measure_name(study: Study, published: Published, measure: str) -> str:
+    """What a measure that was printed is called in the language of the study."""
+    by_area = published.lettered and measure in published.measures
+    return say(study, f"{'ons' if by_area else 'measure'}.{measure}")
+
+
 def called(study: Study, table: StudyTable) -> str:
     """What a table is called in the language of the study."""
     return in_language(table.name, study.language)
@@ -128,7 +134,27 @@ def lead(study: Study) -> str:
                 if len(holds) > 1
                 else say(study, "said.least", change=shown)
             )
-    return " ".join(parts)
+    return " ".join((*parts, *_holding_by_draw(study)))
+
+
+def _holding_by_draw(study: Study) -> list[str]:
+    """How many schemes hold under each way of drawing: a verdict is that of the first of them."""
+    schemes = [
+        name
+        for name in study.names
+        if any(candidate.name == name and candidate.draw for candidate in study.candidates)
+    ]
+    if not schemes:
+        return []
+    parts = []
+    for draw in study.draws:
+        results = [[table.result(name, draw) for table in study.tables] for name in schemes]
+        every = [verdict([each for each in of if each is not None]) for of in results]
+        holding = sum(kind is Verdict.HOLDS for kind in every)
+        by_draw = say(study, "facts.by_draw", draw=drawn(study, draw))
+        parts.append(say(study, "said.holding_part", n=holding, draw=by_draw))
+    listed = joined(parts, study.language)
+    return [say(study, "said.holding", all=len(schemes), parts=listed)]
 
 
 def _about(study: Study, key: str, names: Sequence[str]) -> str:
@@ -171,10 +197,7 @@ def _beside_printed(study: Study, published: Published) -> list[tuple[str, str]]
         text = say(study, "said.beside_ons")
     every = agreements(study, published)
     same, pairs = agreement_of_all(every)
-    if pairs and published.lettered:
-        figures = sum(agreement.by_figures for agreement in every)
-        text += " " + say(study, "said.order_ons", n=same, all=pairs, figures=figures)
-    elif pairs:
+    if pairs:
         text += " " + say(study, "said.order", n=same, all=pairs)
     return [(say(study, "find.beside"), text)]
 
@@ -308,7 +331,7 @@ def _draws(study: Study) -> list[tuple[str, str]]:
             if share and study_result.candidate.draw and (most is None or share > most[0]):
                 most = share, table, study_result.candidate.name
     if most is None:
-        return [(title, say(study, "said.no_draw"))]
+        return [(title, " ".join((say(study, "said.no_draw"), *_holding_by_draw(study))))]
     _, table, name = most
     parts = []
     for draw in study.draws:
@@ -319,7 +342,7 @@ def _draws(study: Study) -> list[tuple[str, str]]:
             parts.append(say(study, key, share=shown, draw=drawn(study, draw)))
     listed = joined(parts, study.language)
     text = say(study, "said.draws", name=name, table=called(study, table), parts=listed)
-    return [(title, text)]
+    return [(title, " ".join((text, *_holding_by_draw(study))))]
 
 
 def _design(study: Study) -> list[tuple[str, str]]:

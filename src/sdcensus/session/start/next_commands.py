@@ -56,7 +56,7 @@ def _steps(road: Road, answers: Answers | None, spoken: tuple[str, ...]) -> Iter
     elif answers is not None and answers.builder_later:
         yield NextStep(sentence("start.next.later"))
     if answers is not None and StartProduct.MICRODATA in answers.products:
-        yield NextStep(sentence("start.next.microdata"))
+        yield from _to_researchers(road, again, spoken)
 
 
 def _to_store(road: Road, again: tuple[str, ...], spoken: tuple[str, ...]) -> Iterator[NextStep]:
@@ -157,6 +157,31 @@ def _to_builder(road: Road) -> Iterator[NextStep]:
         sentence("start.next.serve"),
         ((*serve, "--check"), serve),
     )
+
+
+def _to_researchers(
+    road: Road, again: tuple[str, ...], spoken: tuple[str, ...]
+) -> Iterator[NextStep]:
+    """From the draft of a release document to a file that may be registered."""
+    if not road.has_persons:
+        yield NextStep(sentence("start.next.no_persons"))
+        return
+    if not road.release.is_file():
+        yield NextStep(sentence("start.next.draft_release"), (again,))
+        return
+    document, secret = _full(road.release), ("--secret", _full(road.secret))
+    *measured, new = road.assessments
+    assess = ("sdcensus", "release", "assess", document, "--out", _full(new), *secret, *spoken)
+    if not measured:
+        yield NextStep(sentence("start.next.microdata"), (assess, again))
+        return
+    made = _full(road.researchers)
+    if not road.researchers.is_dir():
+        yield NextStep(sentence("start.next.measure_again"), (assess,))
+        make = ("sdcensus", "release", "make", document, "--out", made, *secret, *spoken)
+        yield NextStep(sentence("start.next.make_file"), (make, again))
+        return
+    yield NextStep(sentence("start.next.check_file"), (("sdcensus", "release", "check", made),))
 
 
 def _key_version(road: Road) -> int:

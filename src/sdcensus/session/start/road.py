@@ -14,6 +14,7 @@ from sdcensus.documents.toml.text import toml
 from sdcensus.errors import DocumentError, InputError, SdcensusError, SpecError
 from sdcensus.formats.write import new_file
 from sdcensus.model.schema.source import FORMAT_OF_ENDING
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.sentences import speak
 from sdcensus.session.census.census import open_store
 from sdcensus.session.census.secret_file import SECRET_VARIABLE
@@ -28,6 +29,7 @@ from sdcensus.session.start.raw_files import DICTIONARY_ENDINGS
 
 SCHEMA_FOLDER, STORE, ADVICE = "schema", "census.store", "advice"
 ANSWERS_FILE, COMMANDS_FILE = "start.toml", "next-commands.txt"
+RELEASE_FILE, ASSESSMENT = "release.toml", "release-assessment"
 SECRET, SHEET, SERVER_SECRET = "office.secret", "office-secret-sheet.txt", "server.secret"
 
 #: Endings of what a load writes beside its store.
@@ -85,6 +87,10 @@ class Answers:
         if self.builder_later:
             names.append(RecommendedProduct.BUILDER)
         return RecommendedProduct.several(names or [RecommendedProduct.PROGRAMME])
+
+    def shares_advice(self, other: Answers) -> bool:
+        """Whether tables and noise are the same: a file for researchers changes neither."""
+        return (self.recommended, self.builder_later) == (other.recommended, other.builder_later)
 
     @property
     def opens(self) -> bool:
@@ -147,6 +153,32 @@ class Road:
     def is_advised(self) -> bool:
         """Whether plan and policy are there."""
         return self.plan.is_file() and self.policy.is_file()
+
+    @property
+    def release(self) -> Path:
+        """The document of files for researchers, there or not."""
+        return self.advice / RELEASE_FILE
+
+    @property
+    def assessments(self) -> tuple[Path, ...]:
+        """Where the designs of such files were measured, or will be: the last is not there yet."""
+        number, folders = 1, [self.advice / ASSESSMENT]
+        while folders[-1].exists():
+            number += 1
+            folders.append(self.advice / f"{ASSESSMENT}-{number}")
+        return tuple(folders)
+
+    @property
+    def researchers(self) -> Path:
+        """The folder of the file for researchers, there or not."""
+        return self.advice / "researchers"
+
+    @property
+    def has_persons(self) -> bool:
+        """Whether the census has persons: no file for researchers is made without them."""
+        return self.store is not None and any(
+            spec.entity is Entity.PERSON for spec in open_store(self.store).schema.entities
+        )
 
     @property
     def published(self) -> Path:

@@ -7,10 +7,9 @@ perturbation with truncated normal noise.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
 
 from sdcensus.errors import SdcensusError, SpecError
 from sdcensus.methods.cell_key import CellKey
@@ -19,22 +18,12 @@ from sdcensus.model.perturbation.table import Lookup
 from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Secret
 from sdcensus.model.spec.table_spec import TableSpec
+from sdcensus.report.study.published import ONS_TABLES
 from sdcensus.report.study.results import Candidate
 from sdcensus.session.census.census import Census
 from sdcensus.session.study.candidates import built_method, check_steps, parsed_method
 from sdcensus.session.study.tables import listed_tables
 
-#: Tables of the demo country, for the five of the study. Its Table B is economic activity by sex
-#: and long-term illness in wards; the others are tables of the same kind, for the smallest areas.
-ONS_TABLES: Mapping[str, str] = MappingProxyType(
-    {
-        "A": "ed,religion@faith,sex",
-        "B": "ed@parish,activity,sex,disability",
-        "C": "ed,travel,sex",
-        "D": "ed,birthplace@origin,sex",
-        "E": "ed,health_condition,age@broad,sex",
-    }
-)
 #: One household in ten.
 RATE = "0.1"
 #: The published mean distances fit it; the variance of 2 that the study names does not.
