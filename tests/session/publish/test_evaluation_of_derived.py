@@ -108,7 +108,9 @@ def test_changes_are_those_from_the_original_census(hamlet: Hamlet, step: str) -
     derive(hamlet.store, hamlet.folder / store, step, STEPS[step], secret=SECRET)
     report = published(hamlet, store, step)
     stages, figures = sheet_of(report)
-    assert stages == ["original", "after changes", "published"]
+    changed = "after swap" if step == "targeted-swap" else "records changed"
+    assert stages == ["original", changed, "published"]
+    assert changed in (report.office / "evaluation.html").read_text(encoding="utf-8")
     by_hand = changes(report, counted(hamlet))
     assert figures["mean change, empty cells included"] == pytest.approx(
         sum(by_hand) / len(by_hand)
@@ -158,5 +160,5 @@ def test_weights_that_were_drawn_are_measured_against_those_of_before(hamlet: Ha
     report = published(hamlet, "weighed.store", "weighed", 'measure = "weighted"')
     by_hand = changes(report, counted(hamlet, weighted=True))
     stages, figures = sheet_of(report)
-    assert stages == ["original", "after changes", "published"]
+    assert stages == ["original", "records changed", "published"]
     assert figures["largest change"] == max(by_hand)
