@@ -224,6 +224,7 @@ def measure_broken_down(
     largest_household: int = LARGEST_HOUSEHOLD,
     twins: bool = True,
     most_work: int = MOST_WORK,
+    sample: Sequence[KindOfCells] | None = None,
     progress: Progress = no_progress,
 ) -> BrokenDown:
     """Count what shown tables break down.
@@ -238,6 +239,7 @@ def measure_broken_down(
         twins: Whether twins are looked for as well.
         most_work: How many units are put into cells at most; above, a sample of the kinds of
             cells is taken, the same each time.
+        sample: That sample, where it was taken already.
         progress: Told how far it is.
     """
     if largest < LARGEST_GROUP:
@@ -246,7 +248,7 @@ def measure_broken_down(
     proven = is_proven(noise, largest, sizes, largest_household)
     if proven and (noise.definition_keys or not twins):
         return BrokenDown(of=of, largest=largest, noise=noise, kinds_in_all=len(kinds), proven=True)
-    chosen = sample_of_kinds(kinds, records.units, most_work)
+    chosen = sample_of_kinds(kinds, records.units, most_work) if sample is None else sample
     variables = sorted({name for kind in kinds for name in kind.own | kind.finer})
     assembled = AssembledCounter(records.units, variables, above=noise.proven)
     pairs = TwinCounter(records, largest=largest, largest_household=largest_household)
@@ -361,18 +363,26 @@ def sample_of_kinds(
     most = max(most_work // max(units, 1), 1)
     if len(kinds) <= most:
         return tuple(kinds)
-    begun: dict[tuple[str, int], Any] = {}
-    order = sorted(range(len(kinds)), key=lambda at: _digest(kinds[at], begun))
+    begun: dict[tuple[object, ...], Any] = {}
+    texts: dict[int, bytes] = {}
+    order = sorted(range(len(kinds)), key=lambda at: _digest(kinds[at], begun, texts))
     return tuple(kinds[at] for at in sorted(order[:most]))
 
 
-def _digest(kind: KindOfCells, begun: dict[tuple[str, int], Any]) -> bytes:
-    """A digest of ``repr(kind.key)``; keys that begin alike, with a long list of areas, go on."""
-    first, *others = kind.parts or (None,)
-    known = (kind.condition, id(first))
+def _digest(
+    kind: KindOfCells, begun: dict[tuple[object, ...], Any], texts: dict[int, bytes]
+) -> bytes:
+    """A digest of ``repr(kind.key)``; of keys that begin alike, the beginning is read once."""
+    known: tuple[object, ...] = (kind.condition,)
     if known not in begun:
-        head = f"({kind.condition!r}," + ("" if first is None else f" {first.key!r}")
-        begun[known] = hashlib.blake2b(head.encode(), digest_size=8)
+        begun[known] = hashlib.blake2b(f"({kind.condition!r},".encode(), digest_size=8)
+    for at, part in enumerate(kind.parts):
+        before, known = begun[known], (*known, id(part))
+        if known not in begun:
+            if id(part) not in texts:
+                texts[id(part)] = repr(part.key).encode()
+            begun[known] = before.copy()
+            begun[known].update((b", " if at else b" ") + texts[id(part)])
     digest = begun[known].copy()
-    digest.update("".join(f", {part.key!r}" for part in others).encode() + b")")
+    digest.update(b")")
     return bytes(digest.digest())

@@ -262,7 +262,7 @@ def measured(
         noise=noise,
         largest=max(LARGEST_GROUP, noise.proven),
         twins=twins,
-        most_work=most_work,
+        sample=counted,
         progress=progress,
     )
 
