@@ -42,7 +42,7 @@ def tally_sets(cells: Integers, marks: Integers, counts: Integers, sums: Integer
 
 @compiled
 def mark_few(
-    cells: Integers, counts: Integers, above: int, bits: Integers, alone: Integers, few: Integers
+    cells: Integers, counts: Integers, above: int, bits: np.uint64, alone: Integers, few: Integers
 ) -> None:
     """Add bits to what is known of the units of cells with one unit, and with two or three."""
     for unit in range(cells.size):

@@ -201,7 +201,7 @@ def _evaluation_pages(resolved: Resolved, products: Sequence[Finished]) -> Mappi
     if not evaluations:
         return {}
     # Takes a second to load, and half of the plans have no evaluation.
-    from sdcensus.report.assessment.sheet import rows_workbook
+    from sdcensus.report.assessment.sheet import workbook
 
     rows = [row_from_json(number, kept) for number, kept in enumerate(evaluations, start=1)]
     spoken = [language for language in resolved.output.languages if language in LANGUAGES]
@@ -220,7 +220,7 @@ def _evaluation_pages(resolved: Resolved, products: Sequence[Finished]) -> Mappi
         guaranteed=_guaranteed(resolved),
         language=language,
     )
-    sheet = rows_workbook(rows, language, stages=stages)
+    sheet = workbook(rows, lambda book, formats: None, {}, language, stages=stages)
     return {SHEET: sheet, INDEX: page.encode("utf-8")}
 
 

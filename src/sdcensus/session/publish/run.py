@@ -241,7 +241,6 @@ def publish(
             warnings = guard.decide(changes)
             accepted = accepted_also(accepted, willing, (CLOSED_LATE,) * guard.closed_late)
             progress("putting it into its place", 0.0)
-            caution = evaluation_caution(ordered)
             files = write_last_files(resolved, workplace, ordered, identity, accepted)
             _commit(workplace, guard, changes, files)
     return PublishReport(
@@ -255,7 +254,12 @@ def publish(
         scans=scans,
         changed=sum(table.changed for table in changes),
         warnings=(*warnings, *nothing_to_accept(willing, accepted)),
-        cautions=(*ahead, *ties, *resolved.cautions(), *filter(None, [caution])),
+        cautions=(
+            *ahead,
+            *ties,
+            *resolved.cautions(),
+            *filter(None, [evaluation_caution(ordered)]),
+        ),
         seconds=time.perf_counter() - began,
         looks=tuple(looks.sentence for looks in looks_of(resolved)),
         remarks=remarks_of(ordered),
