@@ -65,7 +65,7 @@ def evaluation_index(
     published: str = "",
     groups: Sequence[str] = (),
     guaranteed: Sequence[str] = (),
-    caution: str = "",
+    cautions: Sequence[str] = (),
     stages: Mapping[Stage, str] | None = None,
     language: str | None = None,
 ) -> str:
@@ -80,7 +80,7 @@ def evaluation_index(
         published: The published folder, as seen from the page.
         groups: What all tables together give away about small groups, in sentences.
         guaranteed: What is guaranteed of all tables; for the office only.
-        caution: What the figures do not cover; empty for nothing.
+        cautions: What the figures do not cover.
         stages: What stages are called, where they are called otherwise than usual.
         language: The language of the page.
     """
@@ -113,7 +113,7 @@ def evaluation_index(
     return page(
         word("title"),
         shown,
-        paragraph(in_language(caution, language)) if caution else Html(""),
+        *(paragraph(in_language(caution, language)) for caution in cautions),
         section(
             word("all"),
             _lines(rows, files, published, language, stages or {}, margins=True),

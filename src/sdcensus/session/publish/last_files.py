@@ -215,7 +215,7 @@ def _evaluation_pages(resolved: Resolved, products: Sequence[Finished]) -> Mappi
         sheet=SHEET,
         published=_way(folder_of(resolved.office, resolved.publication), resolved.published),
         groups=tuple(small_group_lines(resolved, language)),
-        caution=evaluation_caution(products),
+        cautions=evaluation_cautions(products),
         stages=stages,
         guaranteed=_guaranteed(resolved),
         language=language,
@@ -236,16 +236,16 @@ def _stages(
     return {} if kinds <= swapped else {Stage.SWAPPED: changed}
 
 
-def evaluation_caution(products: Sequence[Finished]) -> str:
-    """That tables are evaluated against a derived store, if any are; else empty."""
+def evaluation_cautions(products: Sequence[Finished]) -> tuple[str, ...]:
+    """That tables are evaluated against a derived store, if any are."""
     tables = [table for product in products for table in product.office["tables"]]
     rows = [table["evaluation"] for table in tables if "evaluation" in table]
     derived = [str(row["table"]) for row in rows if row.get(OF_DERIVED)]
     if not derived:
-        return ""
+        return ()
     if len(derived) == len(rows):
-        return sentence("assess.evaluation.derived")
-    return sentence("assess.evaluation.derived_some", tables=", ".join(derived))
+        return (sentence("assess.evaluation.derived"),)
+    return (sentence("assess.evaluation.derived_some", tables=", ".join(derived)),)
 
 
 def _guaranteed(resolved: Resolved) -> list[str]:
