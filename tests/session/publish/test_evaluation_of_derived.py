@@ -71,8 +71,7 @@ def counted(hamlet: Hamlet, *, weighted: bool = False) -> dict[tuple[str, str], 
 def published(hamlet: Hamlet, store: str, folder: str, top: str = "") -> PublishReport:
     text = PLAN.format(store=store, folder=folder, top=top)
     plan = hamlet.write(f"plan-{folder}.toml", text)
-    said = {"accept_risk": "Ana", "reason": "a test"}
-    return publish(plan, secret=hamlet.secret, **said)
+    return publish(plan, secret=hamlet.secret, accept_risk="Ana", reason="a test")
 
 
 def sheet_of(report: PublishReport) -> tuple[list[str], dict[str, float]]:
@@ -85,7 +84,7 @@ def sheet_of(report: PublishReport) -> tuple[list[str], dict[str, float]]:
     return (
         stages,
         {
-            name: float(value)  # type: ignore[arg-type]
+            name: float(value)
             for name, value in zip(names[last:], line[last:], strict=True)
             if isinstance(value, int | float)
         },
