@@ -86,7 +86,7 @@ def test_claims_that_extend_each_other_are_one_person(
         spec = table.table.spec
         cell = np.ravel_multi_index([int(columns[name][alone]) for name in by], spec.shape)
         one = np.ones(1, dtype=np.int64)
-        claims.append(GroupClaims("made", table.name, spec, one * cell, one, one * 1.0))
+        claims.append(GroupClaims("made", table.name, spec, one * cell, one, np.ones(1)))
     counted = different_persons(claims)
     assert (counted.least, counted.most, counted.attributes) == (1, 1, 4.0)
     # Two cells that do not lie in one another: nothing tells that it is the same person.
@@ -94,7 +94,7 @@ def test_claims_that_extend_each_other_are_one_person(
     spec = other.table.spec
     cell = np.ravel_multi_index([int(columns[name][alone]) for name in ("q3", "q4")], spec.shape)
     one = np.ones(1, dtype=np.int64)
-    claims.append(GroupClaims("made", other.name, spec, one * cell, one, one * 1.0))
+    claims.append(GroupClaims("made", other.name, spec, one * cell, one, np.ones(1)))
     assert different_persons(claims).most == 2
     assert different_persons(()).most == 0
 

@@ -71,8 +71,7 @@ def counted(hamlet: Hamlet, *, weighted: bool = False) -> dict[tuple[str, str], 
 def published(hamlet: Hamlet, store: str, folder: str, top: str = "") -> PublishReport:
     text = PLAN.format(store=store, folder=folder, top=top)
     plan = hamlet.write(f"plan-{folder}.toml", text)
-    said = {"accept_risk": "Ana", "reason": "a test"}
-    return publish(plan, secret=hamlet.secret, **said)
+    return publish(plan, secret=hamlet.secret, accept_risk="Ana", reason="a test")
 
 
 def sheet_of(report: PublishReport) -> tuple[list[str], dict[str, float]]:
@@ -85,7 +84,7 @@ def sheet_of(report: PublishReport) -> tuple[list[str], dict[str, float]]:
     return (
         stages,
         {
-            name: float(value)  # type: ignore[arg-type]
+            name: float(value)
             for name, value in zip(names[last:], line[last:], strict=True)
             if isinstance(value, int | float)
         },
@@ -108,7 +107,9 @@ def test_changes_are_those_from_the_original_census(hamlet: Hamlet, step: str) -
     derive(hamlet.store, hamlet.folder / store, step, STEPS[step], secret=SECRET)
     report = published(hamlet, store, step)
     stages, figures = sheet_of(report)
-    assert stages == ["original", "after changes", "published"]
+    changed = "after swap" if step == "targeted-swap" else "records changed"
+    assert stages == ["original", changed, "published"]
+    assert changed in (report.office / "evaluation.html").read_text(encoding="utf-8")
     by_hand = changes(report, counted(hamlet))
     assert figures["mean change, empty cells included"] == pytest.approx(
         sum(by_hand) / len(by_hand)
@@ -158,5 +159,5 @@ def test_weights_that_were_drawn_are_measured_against_those_of_before(hamlet: Ha
     report = published(hamlet, "weighed.store", "weighed", 'measure = "weighted"')
     by_hand = changes(report, counted(hamlet, weighted=True))
     stages, figures = sheet_of(report)
-    assert stages == ["original", "after changes", "published"]
+    assert stages == ["original", "records changed", "published"]
     assert figures["largest change"] == max(by_hand)

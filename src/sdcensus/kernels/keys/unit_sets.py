@@ -41,6 +41,21 @@ def tally_sets(cells: Integers, marks: Integers, counts: Integers, sums: Integer
 
 
 @compiled
+def mark_few(
+    cells: Integers, counts: Integers, above: int, bits: np.uint64, alone: Integers, few: Integers
+) -> None:
+    """Add bits to what is known of the units of cells with one unit, and with two or three."""
+    for unit in range(cells.size):
+        count = counts[cells[unit]]
+        if count <= above or count > 3 or count < 1:
+            continue
+        if count == 1:
+            alone[unit] |= bits
+        else:
+            few[unit] |= bits
+
+
+@compiled
 def _insert(sums: Integers, table: Integers, used: Integers, new: Integers) -> None:
     mask = np.uint64(table.size - 1)
     for at in range(sums.size):

@@ -73,9 +73,11 @@ def refused_line(
     assembled = found.assembled
     if assembled is None or not assembled.units or not units:
         return f"{told}."
+    least, one = "_least" * found.sampled, "_one" * (assembled.units == 1)
     alone = speak(
-        f"assess.groups.refused_alone{'_least' if found.sampled else ''}",
+        f"assess.groups.refused_alone{least}{one}",
         language,
+        unit=speak(f"findings.unit.{found.of.name.lower()}.single", language),
         units=entity_text(found.of, language),
         n=assembled.units,
         part=share_text(assembled.units / units, language),

@@ -65,16 +65,6 @@ def evaluation_workbook(assessments: Sequence[Assessment], language: str | None 
     return workbook([each.evaluation for each in assessments], more, meanings, language)
 
 
-def rows_workbook(
-    rows: Sequence[EvaluationRow],
-    language: str | None = None,
-    *,
-    stages: Mapping[Stage, str] | None = None,
-) -> bytes:
-    """A workbook with nothing but a row for each table, with margins and without."""
-    return workbook(rows, lambda book, formats: None, {}, language, stages=stages)
-
-
 def workbook(
     rows: Sequence[EvaluationRow],
     more: Callable[[Any, SheetFormats], None],

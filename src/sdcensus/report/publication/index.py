@@ -65,7 +65,8 @@ def evaluation_index(
     published: str = "",
     groups: Sequence[str] = (),
     guaranteed: Sequence[str] = (),
-    caution: str = "",
+    cautions: Sequence[str] = (),
+    stages: Mapping[Stage, str] | None = None,
     language: str | None = None,
 ) -> str:
     """A page with a line for each table: what was counted, what is published, how far apart.
@@ -79,7 +80,8 @@ def evaluation_index(
         published: The published folder, as seen from the page.
         groups: What all tables together give away about small groups, in sentences.
         guaranteed: What is guaranteed of all tables; for the office only.
-        caution: What the figures do not cover; empty for nothing.
+        cautions: What the figures do not cover.
+        stages: What stages are called, where they are called otherwise than usual.
         language: The language of the page.
     """
     whole, inner = _Changes.of(rows, margins=True), _Changes.of(rows, margins=False)
@@ -111,11 +113,11 @@ def evaluation_index(
     return page(
         word("title"),
         shown,
-        paragraph(in_language(caution, language)) if caution else Html(""),
+        *(paragraph(in_language(caution, language)) for caution in cautions),
         section(
             word("all"),
-            _lines(rows, files, published, language, margins=True),
-            _lines(rows, files, published, language, margins=False),
+            _lines(rows, files, published, language, stages or {}, margins=True),
+            _lines(rows, files, published, language, stages or {}, margins=False),
             _reading(language),
         ),
         *([section(word("groups"), bullets(list(groups)))] if groups else []),
@@ -136,6 +138,7 @@ def _lines(
     files: Mapping[str, Sequence[str]],
     published: str,
     language: str | None,
+    called: Mapping[Stage, str],
     *,
     margins: bool,
 ) -> Html:
@@ -148,6 +151,8 @@ def _lines(
     keys += ["sheet.after_swap"] if swapped else []
     keys += ["evaluation.mean", "loss.largest", "evaluation.equal"]
     head = [speak(f"assess.{key}", language) for key in keys]
+    if swapped and Stage.SWAPPED in called:
+        head[keys.index("sheet.after_swap")] = called[Stage.SWAPPED]
     small, changes = (speak(f"assess.evaluation.{key}", language) for key in ("small", "changes"))
     groups = [("", words + 2), (small, 2), (changes, 4 if swapped else 3)]
     lines: list[list[PageCell | str]] = []

@@ -26,6 +26,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -35,86 +36,10 @@ from sdcensus.model.confidential import Confidential
 from sdcensus.model.perturbation.table import Perturbation
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.schema.variable import Entity
+from sdcensus.risk.groups.assembled import Assembled, AssembledCounter
 from sdcensus.risk.groups.shown_cells import KindOfCells
-from sdcensus.risk.groups.twins import TwinCounter, Twins
-from sdcensus.risk.groups.unit_records import CellsOfUnits, UnitRecords
-
-_WORD = 64
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Assembled(Confidential):
-    """Units by the number of variables that tables tell about them.
-
-    Attributes:
-        variables: How many variables there are in all.
-        alone: For each number of variables (from 0), how many units stand alone in some cell that
-            is broken down, so that these variables can be read off.
-        grouped: The same for units in some such cell of two or three: the variables are known of
-            the group, and of each of them where all have the same value.
-    """
-
-    variables: int
-    alone: tuple[int, ...]
-    grouped: tuple[int, ...]
-
-    def __repr__(self) -> str:
-        return "<Assembled: confidential>"
-
-    @property
-    def units(self) -> int:
-        """How many units stand alone in some cell that is broken down."""
-        return sum(self.alone[1:])
-
-    @property
-    def mean(self) -> float:
-        """Of those, with how many variables on average."""
-        total = sum(number * often for number, often in enumerate(self.alone))
-        return total / self.units if self.units else 0.0
-
-    def at_least(self, number: int) -> int:
-        """How many units stand alone, with at least so many variables."""
-        return sum(self.alone[max(number, 1) :])
-
-
-class AssembledCounter:
-    """Collects, for each unit, the variables that cells of few units tell about it."""
-
-    __slots__ = ("_above", "_alone", "_grouped", "_place", "_words")
-
-    def __init__(self, units: int, variables: Sequence[str], *, above: int = 0) -> None:
-        """Take the number of units, all variables, and the largest group that nothing divides."""
-        self._above = above
-        self._place = {name: at for at, name in enumerate(variables)}
-        self._words = -(-max(len(variables), 1) // _WORD)
-        self._alone = np.zeros((self._words, units), dtype=np.uint64)
-        self._grouped = np.zeros((self._words, units), dtype=np.uint64)
-
-    def add(self, kind: KindOfCells, cells: CellsOfUnits) -> None:
-        """Take the cells of one kind."""
-        size = cells.counts[cells.number]
-        places = [self._place[name] for name in kind.own | kind.finer]
-        for units, told in ((size == 1, self._alone), ((size == 2) | (size == 3), self._grouped)):
-            held = np.flatnonzero(units & (size > self._above))
-            if not held.size:
-                continue
-            for word in range(self._words):
-                bits = sum(1 << (at % _WORD) for at in places if at // _WORD == word)
-                told[word, held] |= np.uint64(bits)
-
-    def result(self) -> Assembled:
-        """Units by the number of variables."""
-        number = len(self._place)
-        return Assembled(number, _histogram(self._alone, number), _histogram(self._grouped, number))
-
-
-def _histogram(told: npt.NDArray[np.uint64], variables: int) -> tuple[int, ...]:
-    bits = np.zeros(told.shape[1], dtype=np.int64)
-    for word in told:
-        for at in range(_WORD):
-            bits += ((word >> np.uint64(at)) & np.uint64(1)).astype(np.int64)
-    return tuple(np.bincount(bits, minlength=variables + 1).tolist())
-
+from sdcensus.risk.groups.twins import CollectedCells, TwinCounter, Twins
+from sdcensus.risk.groups.unit_records import UnitRecords, in_order
 
 Float64 = npt.NDArray[np.float64]
 Int64 = npt.NDArray[np.int64]
@@ -279,6 +204,16 @@ class BrokenDown(Confidential):
         return self.share > limit
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class _Looked(Confidential):
+    """What the cells of one kind have shown."""
+
+    groups: Int64
+    small: int
+    households: int
+    collected: CollectedCells | None
+
+
 def measure_broken_down(
     records: UnitRecords,
     kinds: Sequence[KindOfCells],
@@ -289,6 +224,7 @@ def measure_broken_down(
     largest_household: int = LARGEST_HOUSEHOLD,
     twins: bool = True,
     most_work: int = MOST_WORK,
+    sample: Sequence[KindOfCells] | None = None,
     progress: Progress = no_progress,
 ) -> BrokenDown:
     """Count what shown tables break down.
@@ -303,44 +239,42 @@ def measure_broken_down(
         twins: Whether twins are looked for as well.
         most_work: How many units are put into cells at most; above, a sample of the kinds of
             cells is taken, the same each time.
+        sample: That sample, where it was taken already.
         progress: Told how far it is.
     """
     if largest < LARGEST_GROUP:
         raise SpecError(f"Groups are looked at up to {LARGEST_GROUP} units at least.")
     sizes = records.household_sizes()
-    if is_proven(noise, largest, sizes, largest_household) and (noise.definition_keys or not twins):
+    proven = is_proven(noise, largest, sizes, largest_household)
+    if proven and (noise.definition_keys or not twins):
         return BrokenDown(of=of, largest=largest, noise=noise, kinds_in_all=len(kinds), proven=True)
-    chosen = sample_of_kinds(kinds, records.units, most_work)
+    chosen = sample_of_kinds(kinds, records.units, most_work) if sample is None else sample
     variables = sorted({name for kind in kinds for name in kind.own | kind.finer})
     assembled = AssembledCounter(records.units, variables, above=noise.proven)
     pairs = TwinCounter(records, largest=largest, largest_household=largest_household)
-    visible, passing = noise.visible, noise.passing
-    claimed = seen = 0.0
-    figures: list[KindFigures] = []
-    for at, kind in enumerate(chosen):
-        progress("counting what is broken down", at / len(chosen))
-        cells = records.cells(kind)
-        groups = group_sizes(cells.counts[:-1])
+
+    def look(kind: KindOfCells) -> _Looked:
+        divided = twins and len(kind.finer) > FEW_ATTRIBUTES
+        cells = records.cells(kind, sums=divided)
         # Smaller ones are never broken down, by the smallest group.
         open_cells = cells.counts > noise.proven
-        small = open_cells & (cells.counts <= largest)
         households = open_cells & cells.one_household(sizes, largest_household)
-        figures.append(
-            KindFigures(
-                kind.title,
-                kind.area,
-                len(kind.finer),
-                tuple(groups.tolist()),
-                int(small.sum()),
-                int(households.sum()),
-            )
-        )
-        if len(kind.finer) > FEW_ATTRIBUTES:
-            seen += float(groups @ visible)
-            claimed += float(groups @ passing)
         assembled.add(kind, cells)
-        if twins and len(kind.finer) > FEW_ATTRIBUTES:
-            pairs.collect(kind, cells)
+        return _Looked(
+            group_sizes(cells.counts[:-1]),
+            int((open_cells & (cells.counts <= largest)).sum()),
+            int(households.sum()),
+            CollectedCells.of(kind, cells) if divided else None,
+        )
+
+    figures: list[KindFigures] = []
+    for at, (kind, looked) in enumerate(zip(chosen, in_order(look, chosen), strict=True)):
+        progress("counting what is broken down", at / len(chosen))
+        groups = tuple(looked.groups.tolist())
+        small, homes = looked.small, looked.households
+        figures.append(KindFigures(kind.title, kind.area, len(kind.finer), groups, small, homes))
+        if looked.collected is not None:
+            pairs.collect(kind, looked.collected)
     found: Twins | None = None
     if twins:
         divided = [at for at, kind in enumerate(chosen) if len(kind.finer) > FEW_ATTRIBUTES]
@@ -352,18 +286,60 @@ def measure_broken_down(
         )
         for at, number in zip(divided, found.by_kind, strict=True):
             figures[at] = replace(figures[at], twins=number)
+    share, claimed = _share_of(chosen, [np.array(kind.groups) for kind in figures], noise)
     return BrokenDown(
         of=of,
         largest=largest,
         noise=noise,
         kinds=tuple(figures),
         kinds_in_all=len(kinds),
-        share=claimed / seen if seen else 0.0,
+        share=share,
         claimed=claimed,
         twins=found,
         assembled=assembled.result(),
-        proven=is_proven(noise, largest, sizes, largest_household),
+        proven=proven,
     )
+
+
+def measure_share(
+    records: UnitRecords,
+    kinds: Sequence[KindOfCells],
+    *,
+    noise: GroupNoise,
+    largest: int = LARGEST_GROUP,
+    progress: Progress = no_progress,
+) -> float:
+    """The share alone, the same as that of ``measure_broken_down`` for the same kinds.
+
+    Args:
+        records: The units.
+        kinds: The kinds of cells that are counted: those of a sample, where one is taken.
+        noise: What noise and the rule of the smallest group do.
+        largest: As there.
+        progress: Told how far it is.
+    """
+    if noise.proven >= largest and is_proven(
+        noise, largest, records.household_sizes(), LARGEST_HOUSEHOLD
+    ):
+        return 0.0
+    groups = []
+    for at, own in enumerate(in_order(lambda kind: group_sizes(records.counts(kind)), kinds)):
+        progress("counting what is broken down", at / len(kinds))
+        groups.append(own)
+    return _share_of(kinds, groups, noise)[0]
+
+
+def _share_of(
+    kinds: Sequence[KindOfCells], groups: Sequence[Int64], noise: GroupNoise
+) -> tuple[float, float]:
+    """The share of visible groups that can be claimed, and how many can."""
+    visible, passing = noise.visible, noise.passing
+    claimed = seen = 0.0
+    for kind, own in zip(kinds, groups, strict=True):
+        if len(kind.finer) > FEW_ATTRIBUTES:
+            seen += float(own @ visible)
+            claimed += float(own @ passing)
+    return claimed / seen if seen else 0.0, claimed
 
 
 def is_proven(noise: GroupNoise, largest: int, sizes: Int64 | None, largest_household: int) -> bool:
@@ -387,8 +363,26 @@ def sample_of_kinds(
     most = max(most_work // max(units, 1), 1)
     if len(kinds) <= most:
         return tuple(kinds)
-    order = sorted(
-        range(len(kinds)),
-        key=lambda at: hashlib.blake2b(repr(kinds[at].key).encode(), digest_size=8).digest(),
-    )
+    begun: dict[tuple[object, ...], Any] = {}
+    texts: dict[int, bytes] = {}
+    order = sorted(range(len(kinds)), key=lambda at: _digest(kinds[at], begun, texts))
     return tuple(kinds[at] for at in sorted(order[:most]))
+
+
+def _digest(
+    kind: KindOfCells, begun: dict[tuple[object, ...], Any], texts: dict[int, bytes]
+) -> bytes:
+    """A digest of ``repr(kind.key)``; of keys that begin alike, the beginning is read once."""
+    known: tuple[object, ...] = (kind.condition,)
+    if known not in begun:
+        begun[known] = hashlib.blake2b(f"({kind.condition!r},".encode(), digest_size=8)
+    for at, part in enumerate(kind.parts):
+        before, known = begun[known], (*known, id(part))
+        if known not in begun:
+            if id(part) not in texts:
+                texts[id(part)] = repr(part.key).encode()
+            begun[known] = before.copy()
+            begun[known].update((b", " if at else b" ") + texts[id(part)])
+    digest = begun[known].copy()
+    digest.update(b")")
+    return bytes(digest.digest())

@@ -11,7 +11,7 @@ import itertools
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -46,11 +46,12 @@ class CellParts:
     name: str
     group: Int64
     size: int
+    #: The same for the same parts, whatever they are called.
+    key: tuple[str, bytes] = field(init=False, repr=False)
 
-    @property
-    def key(self) -> tuple[str, bytes]:
-        """The same for the same parts, whatever they are called."""
-        return self.variable.name, self.group.tobytes()
+    def __post_init__(self) -> None:
+        """Parts are compared often, and there may be very many leaves."""
+        object.__setattr__(self, "key", (self.variable.name, self.group.tobytes()))
 
     @property
     def tells(self) -> bool:
@@ -95,6 +96,11 @@ class KindOfCells:
     def key(self) -> tuple[object, ...]:
         """The same for the same cells, whatever they are called."""
         return _condition(self.universe), *(part.key for part in self.parts)
+
+    @property
+    def condition(self) -> str:
+        """What selects their units, where it is no product of codes, as a text; else empty."""
+        return _condition(self.universe)
 
     @property
     def cells(self) -> int:

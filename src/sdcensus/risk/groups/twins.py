@@ -18,7 +18,7 @@ import numpy.typing as npt
 from sdcensus.kernels.keys.unit_sets import SetIndex
 from sdcensus.model.confidential import Confidential
 from sdcensus.risk.groups.shown_cells import CellParts, KindOfCells
-from sdcensus.risk.groups.unit_records import CellsOfUnits, UnitRecords
+from sdcensus.risk.groups.unit_records import CellsOfUnits, UnitRecords, in_order
 
 Int64 = npt.NDArray[np.int64]
 UInt64 = npt.NDArray[np.uint64]
@@ -57,6 +57,36 @@ class Twins(Confidential):
         return "<Twins: confidential>"
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CollectedCells(Confidential):
+    """The cells of one kind that twins are looked for among.
+
+    Attributes:
+        sums: The sums of the marks of cells that hold anybody.
+        kept: How many units each cell holds; ``None`` where there are too many cells.
+    """
+
+    sums: UInt64
+    kept: Int64 | None
+
+    @classmethod
+    def of(cls, kind: KindOfCells, cells: CellsOfUnits) -> CollectedCells:
+        """Those of a kind."""
+        kept = cells.size <= min(_KEPT_CELLS, kind.cells) and cells.size == kind.cells
+        return cls(cells.sums[:-1][cells.counts[:-1] > 0], cells.counts if kept else None)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class _Compared(Confidential):
+    """The larger cells of one kind with what each has smaller twins."""
+
+    sums: UInt64
+    one: Int64
+    household: Int64
+    with_twin: int
+    nested: int
+
+
 class TwinCounter:
     """Collects the cells of all kinds, then looks for those that differ by few units."""
 
@@ -69,11 +99,11 @@ class TwinCounter:
         self._sums: list[UInt64] = []
         self._kept: dict[tuple[object, ...], Int64] = {}
 
-    def collect(self, kind: KindOfCells, cells: CellsOfUnits) -> None:
+    def collect(self, kind: KindOfCells, cells: CollectedCells) -> None:
         """Take the cells of one kind."""
-        self._sums.append(cells.sums[:-1][cells.counts[:-1] > 0])
-        if cells.size <= min(_KEPT_CELLS, kind.cells) and cells.size == kind.cells:
-            self._kept[kind.key] = cells.counts
+        self._sums.append(cells.sums)
+        if cells.kept is not None:
+            self._kept[kind.key] = cells.kept
 
     def twins(
         self,
@@ -100,29 +130,19 @@ class TwinCounter:
         one = household = nested = same = 0
         by_kind: list[int] = []
         by_level: dict[str, int] = {}
-        marks = self._records.marks
-        for at, kind in enumerate(kinds):
+
+        def compare(kind: KindOfCells) -> _Compared:
+            return self._compared(kind, cells_of(kind), index, above)
+
+        for at, (kind, found) in enumerate(zip(kinds, in_order(compare, kinds), strict=True)):
             progress(at / len(kinds))
-            cells = cells_of(kind)
-            larger = cells.counts > above
-            # The smaller cell still has to hold more than ``above``.
-            room = np.maximum(cells.counts - above - 1, 0)
-            less = index.less_one(cells.number, marks, cells.sums, room)
-            together = np.zeros_like(less)
-            if self._household is not None:
-                members, starts = self._household
-                together = index.less_a_group(
-                    cells.number, marks, members, starts, cells.sums, room
-                )
-            number = int(((less > 0) | (together > 0)).sum())
-            by_kind.append(number)
-            by_level[kind.area] = by_level.get(kind.area, 0) + number
-            held = np.flatnonzero(larger)
-            new = held[seen.add(cells.sums[held])]
-            one += int(less[new].sum())
-            household += int(together[new].sum())
-            same += int(held.size - new.size)
-            nested += self._nested(kind, cells, above)
+            by_kind.append(found.with_twin)
+            by_level[kind.area] = by_level.get(kind.area, 0) + found.with_twin
+            new = seen.add(found.sums)
+            one += int(found.one[new].sum())
+            household += int(found.household[new].sum())
+            same += int(new.size - new.sum())
+            nested += found.nested
         return Twins(
             above,
             self._largest,
@@ -132,6 +152,27 @@ class TwinCounter:
             same,
             tuple(by_kind),
             tuple(sorted(by_level.items())),
+        )
+
+    def _compared(
+        self, kind: KindOfCells, cells: CellsOfUnits, index: SetIndex, above: int
+    ) -> _Compared:
+        """What the larger cells of a kind have for smaller twins."""
+        marks = self._records.marks
+        # The smaller cell still has to hold more than ``above``.
+        room = np.maximum(cells.counts - above - 1, 0)
+        less = index.less_one(cells.number, marks, cells.sums, room)
+        together = np.zeros_like(less)
+        if self._household is not None:
+            members, starts = self._household
+            together = index.less_a_group(cells.number, marks, members, starts, cells.sums, room)
+        held = np.flatnonzero(cells.counts > above)
+        return _Compared(
+            cells.sums[held],
+            less[held],
+            together[held],
+            int(((less > 0) | (together > 0)).sum()),
+            self._nested(kind, cells, above),
         )
 
     def _nested(self, kind: KindOfCells, cells: CellsOfUnits, above: int) -> int:

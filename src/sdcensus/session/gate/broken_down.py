@@ -32,6 +32,7 @@ from sdcensus.risk.groups.broken_down import (
     KindFigures,
     group_sizes,
     measure_broken_down,
+    measure_share,
     sample_of_kinds,
 )
 from sdcensus.risk.groups.shown_cells import KindOfCells, kinds_of_menu, kinds_of_tables
@@ -248,22 +249,29 @@ def measured(
     progress: Progress = no_progress,
 ) -> BrokenDown:
     """Count what is broken down of some kinds of cells; from tables where there are no records."""
-    if noise.definition_keys and noise.proven >= _largest_group(census, of):
-        # Nothing has to be read, however large the census is.
+    if _is_proven(census, of, noise):
         largest = max(LARGEST_GROUP, noise.proven)
         return BrokenDown(of=of, largest=largest, noise=noise, kinds_in_all=len(kinds), proven=True)
     if census.records is None:
         return _counted(census, kinds, of, noise, progress)
+    counted = sample_of_kinds(kinds, census.records.rows(of), most_work)
     return measure_broken_down(
-        unit_records(census.records, of, kinds),
+        unit_records(census.records, of, counted),
         kinds,
         of=of,
         noise=noise,
         largest=max(LARGEST_GROUP, noise.proven),
         twins=twins,
-        most_work=most_work,
+        sample=counted,
         progress=progress,
     )
+
+
+def _is_proven(census: Census, of: Entity, noise: GroupNoise) -> bool:
+    """Whether nothing has to be read, however large the census is."""
+    if not noise.definition_keys or noise.proven < LARGEST_GROUP:
+        return False
+    return noise.proven >= _largest_group(census, of)
 
 
 def _largest_group(census: Census, of: Entity) -> int:
@@ -286,9 +294,18 @@ def share_in_kinds(
     divided = divided_further(kinds)
     if not divided:
         return 0.0
-    return measured(
-        census, divided, of, noise, twins=False, most_work=most_work, progress=progress
-    ).share
+    if _is_proven(census, of, noise):
+        return 0.0
+    if census.records is None:
+        return _counted(census, divided, of, noise, progress).share
+    chosen = sample_of_kinds(divided, census.records.rows(of), most_work)
+    return measure_share(
+        unit_records(census.records, of, chosen, households=noise.proven > 0),
+        chosen,
+        noise=noise,
+        largest=max(LARGEST_GROUP, noise.proven),
+        progress=progress,
+    )
 
 
 def divided_further(kinds: Sequence[KindOfCells]) -> list[KindOfCells]:
@@ -304,8 +321,17 @@ def smallest_group_text(census: Census, noise: GroupNoise) -> str:
     return f"smallest_group = {suggested_smallest_group(census, farthest)}"
 
 
-def unit_records(store: RecordSource, of: Entity, kinds: Sequence[KindOfCells]) -> UnitRecords:
-    """The records of a store, with the variables that some kinds of cells need."""
+def unit_records(
+    store: RecordSource, of: Entity, kinds: Sequence[KindOfCells], *, households: bool = True
+) -> UnitRecords:
+    """The records of a store, with the variables that some kinds of cells need.
+
+    Args:
+        store: The store.
+        of: What the units are.
+        kinds: The kinds of cells.
+        households: Whether it is needed who lives together.
+    """
     rows = store.rows(of)
     every = slice(0, rows)
     names = {parts.variable.name for kind in kinds for parts in kind.parts}
@@ -315,13 +341,13 @@ def unit_records(store: RecordSource, of: Entity, kinds: Sequence[KindOfCells]) 
         name: np.ascontiguousarray(store.column(of, schema.variable(name))[every])
         for name in sorted(names)
     }
-    households = None
+    lived_in = None
     entities = {entity.entity for entity in schema.entities}
     lies_in_one = of is not Entity.HOUSEHOLD and Entity.HOUSEHOLD in entities
-    if lies_in_one and schema.path(of, Entity.HOUSEHOLD):
+    if households and lies_in_one and schema.path(of, Entity.HOUSEHOLD):
         in_rows = store.household_rows(of)[every]
-        households = np.where(in_rows == NO_ROW, NO_HOUSEHOLD, in_rows.astype(np.int64))
-    return UnitRecords(codes, households, rows)
+        lived_in = np.where(in_rows == NO_ROW, NO_HOUSEHOLD, in_rows.astype(np.int64))
+    return UnitRecords(codes, lived_in, rows)
 
 
 def _counted(

@@ -193,7 +193,8 @@ def risks_of_menus(
         group_share = _share(census, menu.of, noise, limit, partial(kinds_of_menu, menu), progress)
         shares.append(group_share)
         if group_share.share > limit:
-            risks.append(_broken_down(census, menu.of, noise, limit, "[online] of the policy"))
+            remedy = smallest_group_text(census, noise)
+            risks.append(_broken_down(menu.of, remedy, limit, "[online] of the policy"))
     return GateReport(limit, tuple(shares), tuple(risks))
 
 
@@ -219,6 +220,7 @@ def risks_of_tables(
         progress: Told how far it is.
     """
     risks: list[Risk] = []
+    remedies: dict[int | None, str] = {}
     shares: list[GroupShare] = []
     for of in Entity:
         own = TableSpec.of_records(specs, of)
@@ -230,7 +232,10 @@ def risks_of_tables(
         group_share = _share(census, of, noise, limit, partial(kinds_of_tables, own), progress)
         shares.append(group_share)
         if group_share.share > limit:
-            risks.append(_broken_down(census, of, noise, limit, where))
+            farthest = noise.largest_deviation
+            if farthest not in remedies:  # who lives together is gone through for this
+                remedies[farthest] = smallest_group_text(census, noise)
+            risks.append(_broken_down(of, remedies[farthest], limit, where))
     return GateReport(limit, tuple(shares), tuple(risks))
 
 
@@ -419,12 +424,11 @@ def _draws_by_sets(method: Method) -> bool:
     return claims.consistent and not claims.by_definition
 
 
-def _broken_down(census: Census, of: Entity, noise: GroupNoise, limit: float, where: str) -> Risk:
+def _broken_down(of: Entity, remedy: str, limit: float, where: str) -> Risk:
     return Risk(
         RiskCode.BROKEN_DOWN,
         of,
         f"more than {limit:.3g} of the visible groups of one, two and three (as a share) can be"
         " claimed with more than two attributes, because other tables break them down further.",
-        f"a smallest group: {smallest_group_text(census, noise)} in {where}, or fewer variables in"
-        " a table",
+        f"a smallest group: {remedy} in {where}, or fewer variables in a table",
     )

@@ -15,7 +15,12 @@ from sdcensus.model.catalogue import LANGUAGES
 from sdcensus.model.cube.cube import Cube
 from sdcensus.model.published.claims import Claims
 from sdcensus.model.published.delivery import DeliveredAxis, delivered_axis
-from sdcensus.model.published.record_changes import notes_of_code_lists, notes_of_lineage
+from sdcensus.model.published.record_changes import (
+    RecordChange,
+    notes_of_code_lists,
+    notes_of_lineage,
+    record_changes,
+)
 from sdcensus.model.published.table import Mark, Table
 from sdcensus.model.sentences import sentence, speak
 from sdcensus.model.spec.headings import entity_words
@@ -196,11 +201,12 @@ def _evaluation_pages(resolved: Resolved, products: Sequence[Finished]) -> Mappi
     if not evaluations:
         return {}
     # Takes a second to load, and half of the plans have no evaluation.
-    from sdcensus.report.assessment.sheet import rows_workbook
+    from sdcensus.report.assessment.sheet import workbook
 
     rows = [row_from_json(number, kept) for number, kept in enumerate(evaluations, start=1)]
     spoken = [language for language in resolved.output.languages if language in LANGUAGES]
     language = spoken[0] if spoken else None
+    stages = _stages(resolved, evaluations, language)
     page = evaluation_index(
         rows,
         {product.name: [file.name for file in product.files] for product in products},
@@ -209,26 +215,37 @@ def _evaluation_pages(resolved: Resolved, products: Sequence[Finished]) -> Mappi
         sheet=SHEET,
         published=_way(folder_of(resolved.office, resolved.publication), resolved.published),
         groups=tuple(small_group_lines(resolved, language)),
-        caution=evaluation_caution(products),
+        cautions=evaluation_cautions(products),
+        stages=stages,
         guaranteed=_guaranteed(resolved),
         language=language,
     )
-    derived = all(kept.get(OF_DERIVED) for kept in evaluations)
-    stages = {Stage.ORIGINAL: speak("derive.head.derived", language)} if derived else None
-    sheet = rows_workbook(rows, language, stages=stages)
+    sheet = workbook(rows, lambda book, formats: None, {}, language, stages=stages)
     return {SHEET: sheet, INDEX: page.encode("utf-8")}
 
 
-def evaluation_caution(products: Sequence[Finished]) -> str:
-    """That tables are evaluated against a derived store, if any are; else empty."""
+def _stages(
+    resolved: Resolved, evaluations: Sequence[Mapping[str, Any]], language: str | None
+) -> dict[Stage, str]:
+    """What stages are called: swapping has a word of its own, other changes of records have one."""
+    changed = speak("derive.head.derived", language)
+    if all(kept.get(OF_DERIVED) for kept in evaluations):
+        return {Stage.ORIGINAL: changed}
+    kinds = set(record_changes(resolved.census.origin.lineage))
+    swapped = {RecordChange.PLACES, RecordChange.ATTRIBUTES}
+    return {} if kinds <= swapped else {Stage.SWAPPED: changed}
+
+
+def evaluation_cautions(products: Sequence[Finished]) -> tuple[str, ...]:
+    """That tables are evaluated against a derived store, if any are."""
     tables = [table for product in products for table in product.office["tables"]]
     rows = [table["evaluation"] for table in tables if "evaluation" in table]
     derived = [str(row["table"]) for row in rows if row.get(OF_DERIVED)]
     if not derived:
-        return ""
+        return ()
     if len(derived) == len(rows):
-        return sentence("assess.evaluation.derived")
-    return sentence("assess.evaluation.derived_some", tables=", ".join(derived))
+        return (sentence("assess.evaluation.derived"),)
+    return (sentence("assess.evaluation.derived_some", tables=", ".join(derived)),)
 
 
 def _guaranteed(resolved: Resolved) -> list[str]:

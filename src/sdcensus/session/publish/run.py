@@ -43,7 +43,7 @@ from sdcensus.session.guard.guard import (
 )
 from sdcensus.session.policy.small_codes import refuse_undecided
 from sdcensus.session.publish.interruption import kept_or_forgotten, told_to_go_on
-from sdcensus.session.publish.last_files import LastFiles, evaluation_caution, write_last_files
+from sdcensus.session.publish.last_files import LastFiles, evaluation_cautions, write_last_files
 from sdcensus.session.publish.linked_groups import (
     LinkedGroups,
     counted_for,
@@ -241,7 +241,6 @@ def publish(
             warnings = guard.decide(changes)
             accepted = accepted_also(accepted, willing, (CLOSED_LATE,) * guard.closed_late)
             progress("putting it into its place", 0.0)
-            caution = evaluation_caution(ordered)
             files = write_last_files(resolved, workplace, ordered, identity, accepted)
             _commit(workplace, guard, changes, files)
     return PublishReport(
@@ -255,7 +254,7 @@ def publish(
         scans=scans,
         changed=sum(table.changed for table in changes),
         warnings=(*warnings, *nothing_to_accept(willing, accepted)),
-        cautions=(*ahead, *ties, *resolved.cautions(), *filter(None, [caution])),
+        cautions=(*ahead, *ties, *resolved.cautions(), *evaluation_cautions(ordered)),
         seconds=time.perf_counter() - began,
         looks=tuple(looks.sentence for looks in looks_of(resolved)),
         remarks=remarks_of(ordered),
