@@ -40,7 +40,7 @@ from sdcensus.store.manifest import (
     column_file,
     map_file,
 )
-from sdcensus.store.owner_only import make_owner_only_folder, taken_alone
+from sdcensus.store.owner_only import make_owner_only_folder, taken_for_now
 from sdcensus.store.schema_json import schema_digest, schema_to_json
 
 #: How folders in the making are told apart: by chance, or by the work that goes on in them.
@@ -157,13 +157,12 @@ def removed_sentence(paths: Sequence[Path]) -> str:
 
 def _taken_place(out: Path) -> contextlib.AbstractContextManager[None]:
     """Keep others away from a place while something is made for it."""
-    return taken_alone(
+    return taken_for_now(
         out.with_name(f".{out.name}.partial-lock"),
         busy=f"Another program is making {out} at this moment. Wait until it is done, or choose"
         " another name; nothing was changed.",
         otherwise=f"Make {out.name} in a folder in which you may write.",
         patience=_PATIENCE,
-        remove=True,
     )
 
 
