@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from sdcensus.store.owner_only import (
     permissions_are_private,
     restricting_arguments,
     sid_of,
+    taken_for_now,
     write_owner_only,
 )
 
