@@ -55,9 +55,8 @@ def loaded(run: Run, town: Path, more: str, store: str) -> str:
     (town / "schema.toml").write_text(HEAD.format(more=more), encoding="utf-8")
     if not (town / "office.secret").exists():
         assert run("secret", "new", town / "office.secret").code == 0
-    answer = run(
-        "load", town / "schema.toml", "--out", town / store, "--secret", town / "office.secret"
-    )
+    given = ("load", town / "schema.toml", "--out", town / store)
+    answer = run(*given, "--secret", town / "office.secret", "--propose")
     assert answer.code == 0
     return answer.out + answer.err
 

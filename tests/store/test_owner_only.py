@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from sdcensus.store.owner_only import (
     permissions_are_private,
     restricting_arguments,
     sid_of,
+    taken_for_now,
     write_owner_only,
 )
 
@@ -211,3 +214,45 @@ def test_permissions_of_windows_are_understood(entries: str, private: bool) -> N
 def test_the_built_in_administrator_has_a_short_name() -> None:
     assert permissions_are_private("D:(A;;FA;;;LA)", "S-1-5-21-1-2-3-500")
     assert not permissions_are_private("D:(A;;FA;;;LA)", SID)
+
+
+CONTENDER = """
+import os, sys
+from pathlib import Path
+from sdcensus.errors import OutputError
+from sdcensus.store.owner_only import taken_for_now
+
+folder, inside = Path(sys.argv[1]), 0
+while inside < 60:
+    try:
+        with taken_for_now(folder / "lock", busy="busy", otherwise="", patience=0.05):
+            os.close(os.open(folder / "mark", os.O_CREAT | os.O_EXCL))
+            os.unlink(folder / "mark")
+            inside += 1
+    except OutputError as error:
+        assert str(error) == "busy", error
+"""
+
+
+@pytest.mark.slow
+def test_of_several_processes_one_is_inside_and_no_file_is_left(tmp_path: Path) -> None:
+    """Each removes the file when it is done, while others wait for it: none is let in by that."""
+    command = [sys.executable, "-c", CONTENDER, str(tmp_path)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    processes = [
+        subprocess.Popen(command, stderr=subprocess.PIPE, env=environment) for _ in range(4)
+    ]
+    said = [process.communicate()[1] for process in processes]
+    assert [process.returncode for process in processes] == [0] * 4, said
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_place_is_taken_once_in_a_process_too(tmp_path: Path) -> None:
+    with taken_for_now(tmp_path / "lock", busy="busy", otherwise="", patience=0):
+        assert (tmp_path / "lock").exists()
+        again = taken_for_now(tmp_path / "lock", busy="busy", otherwise="", patience=0)
+        with pytest.raises(OutputError, match="busy"), again:
+            pass
+    assert not list(tmp_path.iterdir())
+    with taken_for_now(tmp_path / "lock", busy="busy", otherwise="", patience=0):
+        pass

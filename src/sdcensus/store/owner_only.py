@@ -16,8 +16,9 @@ import sqlite3
 import stat
 import subprocess
 import tempfile
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -104,19 +105,16 @@ def make_owner_only_folder(path: Path) -> None:
 
 
 @contextmanager
-def taken_alone(
-    path: Path, *, busy: str, otherwise: str, patience: float, remove: bool = False
-) -> Iterator[None]:
+def taken_alone(path: Path, *, busy: str, otherwise: str, patience: float) -> Iterator[None]:
     """Keep others out while a file is taken; what a killed process had taken is nobody's.
 
     SQLite locks the file, in the way of each system.
 
     Args:
-        path: The file, which is made where there is none.
+        path: The file. It stays: who removed it could take it from another.
         busy: What to say where another process has taken it.
         otherwise: What to do where it cannot be taken at all.
         patience: For how many seconds to wait for another process.
-        remove: Remove the file in the end.
 
     Raises:
         OutputError: Another process has taken it, or it cannot be used.
@@ -124,7 +122,8 @@ def taken_alone(
     connection: sqlite3.Connection | None = None
     try:
         try:
-            connection = _taken(path, patience)
+            connection = sqlite3.connect(path, timeout=patience, isolation_level=None)
+            connection.execute("BEGIN EXCLUSIVE")
         except sqlite3.Error as error:
             code = getattr(error, "sqlite_errorcode", 0) & 0xFF
             if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
@@ -133,33 +132,66 @@ def taken_alone(
         yield
     finally:
         if connection is not None:
-            if remove:
-                _remove(path)  # Windows removes no open file: there it is removed below
             connection.close()
-            if remove and _WINDOWS:
-                _remove(path)
 
 
-def _taken(path: Path, patience: float) -> sqlite3.Connection:
-    """A connection that has taken a file, which still stands under its name."""
-    while True:
-        with suppress(FileExistsError):
-            create_owner_only(path, b"")
-        try:
-            before = path.stat()
-        except FileNotFoundError:
-            continue  # removed by the process that had taken it
-        connection = sqlite3.connect(path, timeout=patience, isolation_level=None)
-        try:
-            connection.execute("BEGIN EXCLUSIVE")
-            if os.path.samestat(before, path.stat()):
-                return connection
-        except FileNotFoundError:
-            pass
-        except BaseException:
-            connection.close()
-            raise
-        connection.close()
+@contextmanager
+def taken_for_now(path: Path, *, busy: str, otherwise: str, patience: float) -> Iterator[None]:
+    """The same with a file that is there only as long as it is taken.
+
+    What is taken must be the file of that name: another process may have removed it, and a third
+    one made a new one. A descriptor that stays open until the end tells, since the file that it is
+    of cannot come back once it was removed.
+    """
+    key = os.fspath(path.absolute())
+    with _TAKING:
+        # Not opened a second time here: closing that would give up the lock on some systems.
+        if key in _TAKEN:
+            raise OutputError(busy)
+        _TAKEN.add(key)
+    try:
+        while True:
+            with ExitStack() as stack:
+                descriptor = _descriptor(path)
+                stack.callback(os.close, descriptor)
+                try:
+                    stack.enter_context(
+                        taken_alone(path, busy=busy, otherwise=otherwise, patience=patience)
+                    )
+                except OutputError:
+                    if _stands(path, descriptor):
+                        raise
+                    continue
+                if _stands(path, descriptor):
+                    stack.callback(_remove, path)
+                    yield
+                    break
+        if _WINDOWS:
+            _remove(path)  # it removes no open file, and now none that another process has taken
+    finally:
+        with _TAKING:
+            _TAKEN.discard(key)
+
+
+#: The files that this process has taken for now.
+_TAKEN: set[str] = set()
+_TAKING = threading.Lock()
+
+
+def _descriptor(path: Path) -> int:
+    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0)
+    try:
+        return os.open(path, flags, 0o600)
+    except OSError as error:
+        raise _not_written(path, error) from None
+
+
+def _stands(path: Path, descriptor: int) -> bool:
+    """Whether the file that a descriptor is of still has its name."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 def keep_writing_to_owner(path: Path) -> None:

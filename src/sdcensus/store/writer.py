@@ -40,11 +40,12 @@ from sdcensus.store.manifest import (
     column_file,
     map_file,
 )
-from sdcensus.store.owner_only import make_owner_only_folder, taken_alone
+from sdcensus.store.owner_only import make_owner_only_folder, taken_for_now
 from sdcensus.store.schema_json import schema_digest, schema_to_json
 
 #: How folders in the making are told apart: by chance, or by the work that goes on in them.
 _MARKS = "[0-9a-f]{8}|[0-9a-f]{16}"
+_RESUMABLE = re.compile(r"\.partial-[0-9a-f]{16}$")
 #: For how many seconds to wait for another program at the same place.
 _PATIENCE = 0.2
 
@@ -73,12 +74,17 @@ class FolderInTheMaking:
         self.folder = out.with_name(f"{out.name}.partial-{resumed or secrets.token_hex(4)}")
         #: What killed programs had left, which was removed.
         self.removed: tuple[Path, ...] = ()
+        #: What others had left that can be gone on with: by the same call, which is not this one.
+        self.left: tuple[Path, ...] = ()
         self._taken = contextlib.ExitStack()
         try:
             out.parent.mkdir(parents=True, exist_ok=True)
             self._taken.enter_context(_taken_place(out))
             _put_back(out)
-            self.removed = _clear(out, but=self.folder)
+            others = [path for path in _left(out) if path != self.folder]
+            if resumed:
+                self.left = tuple(path for path in others if _RESUMABLE.search(path.name))
+            self.removed = _gone(path for path in others if path not in self.left)
             _check_place(out, replace=replace, what=what, format_name=format_name)
             make_owner_only_folder(self.folder)
         except BaseException as error:
@@ -151,13 +157,12 @@ def removed_sentence(paths: Sequence[Path]) -> str:
 
 def _taken_place(out: Path) -> contextlib.AbstractContextManager[None]:
     """Keep others away from a place while something is made for it."""
-    return taken_alone(
-        out.with_name(f"{out.name}.partial-lock"),
+    return taken_for_now(
+        out.with_name(f".{out.name}.partial-lock"),
         busy=f"Another program is making {out} at this moment. Wait until it is done, or choose"
         " another name; nothing was changed.",
         otherwise=f"Make {out.name} in a folder in which you may write.",
         patience=_PATIENCE,
-        remove=True,
     )
 
 
@@ -179,12 +184,12 @@ def _put_back(out: Path) -> None:
             path.replace(out)
 
 
-def _clear(out: Path, but: Path) -> tuple[Path, ...]:
-    """Remove what killed programs have left; which folders are gone."""
-    left = [path for path in _left(out) if path != but]
-    for path in left:
+def _gone(paths: Iterable[Path]) -> tuple[Path, ...]:
+    """Remove folders; which of them are gone."""
+    folders = tuple(paths)
+    for path in folders:
         shutil.rmtree(path, ignore_errors=True)
-    return tuple(path for path in left if not path.exists())
+    return tuple(path for path in folders if not path.exists())
 
 
 def _check_place(out: Path, *, replace: bool, what: str, format_name: str) -> None:

@@ -229,8 +229,8 @@ derive(sys.argv[1], sys.argv[2], "drop-records", {"where": "sex == 9"}, secret=s
 """
 
 
-def test_another_derivation_removes_what_a_killed_one_has_left(
-    village: Village, tmp_path: Path
+def test_a_killed_derivation_is_gone_on_with_named_or_removed(
+    run: Run, village: Village, tmp_path: Path
 ) -> None:
     out = tmp_path / "c.store"
     given = (str(village.store), str(out), str(village.secret))
@@ -238,13 +238,23 @@ def test_another_derivation_removes_what_a_killed_one_has_left(
     done = subprocess.run([sys.executable, "-c", KILLED_DERIVATION, *given], check=False, env=env)
     assert done.returncode == -signal.SIGKILL
     (left,) = partial(tmp_path)
+    killed_load = tmp_path / "c.store.partial-0123abcd"
+    (killed_load / "person").mkdir(parents=True)
     report = derive(
         village.store, out, "drop-records", {"where": "age == 0"}, secret=village.secret
     )
-    assert report.removed == (left,)
+    assert (report.removed, report.left) == ((killed_load,), (left,))
+    assert partial(tmp_path) == [left]
+    assert not {"removed", "left"} & set(report.to_json())
+    # The command names it; a load removes it.
+    again = ("derive", "drop-records", village.store, "--where", "age == 1", "--out", out)
+    answer = run(*again, "--secret", village.secret, "--replace")
+    assert answer.code == 0
+    assert left.name in answer.err.replace("\n", "")
+    code, said = load(run, village, tmp_path, "--replace")
+    assert code == 0
+    assert left.name in said.replace(" ", "")
     assert partial(tmp_path) == []
-    assert "removed" not in report.to_json()
-    assert CensusStore.open(out).manifest.lineage
 
 
 def test_an_export_removes_what_a_killed_one_has_left(village: Village, tmp_path: Path) -> None:

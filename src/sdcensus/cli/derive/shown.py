@@ -29,6 +29,9 @@ def show_report(output: Output, report: DerivationReport, language: str | None) 
     for table in report.facts:
         show_facts(output, table, language)
     note_removed(output, report.removed, language)
+    if report.left:
+        paths = ", ".join(map(str, report.left))
+        output.note(speak("derive.said.left", language, paths=paths))
     for note in report.notes:
         output.note(f"Note: {in_language(note, language)}")
 

@@ -63,7 +63,8 @@ class DerivationReport(Confidential):
         facts: The same as tables.
         notes: What else the office should know.
         violations: How many records break a rule of the schema that they kept before, by rule.
-        removed: What killed runs had left at its place, which was removed.
+        removed: What killed loads and exports had left at its place, which was removed.
+        left: What killed derivations with other parameters have left there; theirs go on with it.
         public_papers: Where what the office lets everybody read was written; ``None`` for nothing.
     """
 
@@ -81,6 +82,7 @@ class DerivationReport(Confidential):
     violations: Mapping[str, int] = field(default_factory=dict)
     public_papers: Path | None = None
     removed: tuple[Path, ...] = ()
+    left: tuple[Path, ...] = ()
 
     def __repr__(self) -> str:
         return f"<DerivationReport of {self.store.name!r}: confidential>"
@@ -97,7 +99,8 @@ class DerivationReport(Confidential):
     def to_json(self) -> dict[str, Any]:
         """All of it, as plain values. Confidential."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
-        del values["removed"]  # of the run, not of the store
+        for name in ("removed", "left"):  # of the run, not of the store
+            del values[name]
         facts = {
             table.name: [dict(zip(table.headings, row, strict=True)) for row in table.rows]
             for table in self.facts
@@ -186,7 +189,7 @@ def derive(
         except BaseException:
             files.settle(target)
             raise
-        report = replaced(report, removed=writer.removed)
+        report = replaced(report, removed=writer.removed, left=writer.left)
         (own / REFUSED_FILE).unlink(missing_ok=True)
     return report
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from sdcensus.store.owner_only import make_owner_only_folder, taken_alone
+from sdcensus.store.owner_only import create_owner_only, make_owner_only_folder, taken_alone
 
 #: Taken while somebody works in the folder. It stays: who removed it could take it from another.
 RUNNING = "running.lock"
@@ -28,8 +28,11 @@ def taken(office: Path, patience: float = _PATIENCE) -> Iterator[None]:
         OutputError: Somebody else works in it, or it cannot be written.
     """
     make_owner_only_folder(office)
+    path = office / RUNNING
+    with suppress(FileExistsError):
+        create_owner_only(path, b"")
     with taken_alone(
-        office / RUNNING,
+        path,
         busy=f"Another run is publishing with the office folder {office}. Wait until it is done.",
         otherwise="Choose an office folder in which you may write; if nobody publishes now, the"
         " file can be removed.",
