@@ -12,6 +12,8 @@ import pytest
 import sdcensus as sc
 from sdcensus.client.failures import TableRefused
 from sdcensus.model.policy.policy import OnlineRules, RoleRules, UserRole, WhenSparse
+from sdcensus.model.text import Text
+from sdcensus.session.answer import TableService
 from sdcensus.web.database.notices import MOST_UNREAD
 from tests.formats.write.delivered_made import FOR_ANY_TABLE
 from tests.session.answer.services import service
@@ -219,3 +221,20 @@ def test_an_office_that_reads_nothing_says_so(tmp_path: Path) -> None:
         full = place.client.post("/api/v1/feedback?lang=nl", json={"text": "Hello?"})
         assert "berichten" in check_error(full, 503, "busy")["message"]
         assert int(full.headers["retry-after"]) == 3_600
+
+
+@pytest.mark.parametrize(
+    ("said", "names"),
+    [("", ("Office of Aru", "Oficina de Aru")), ("Bureau", ("Bureau", "Bureau"))],
+)
+def test_pages_name_the_office_of_the_plan_unless_another_name_is_said(
+    said: str, names: tuple[str, str], tmp_path: Path
+) -> None:
+    base = service()
+    source = Text.of({"en": "Office of Aru", "es": "Oficina de Aru"})
+    made = TableService(base.census, base.policy, base.methods, source=source)
+    with opened(tmp_path, made, office=said) as place:
+        for language, name in zip(("en", "es"), names, strict=True):
+            page = place.client.get("/about", params={"lang": language}).text
+            assert f"<p>{name}" in page
+            assert (source.show(language) in page) == (not said)

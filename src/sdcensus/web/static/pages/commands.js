@@ -150,7 +150,7 @@ function downloads(/** @type {any} */ one, /** @type {any} */ dataset) {
   const cells = dataset.size.reduce((/** @type {number} */ a, /** @type {number} */ b) => a * b, 1);
   if (one.result.length > LONGEST_LINK || cells > MOST_CELLS) return null;
   return el("p", { class: "files small" }, el("span", { class: "soft" },
-    `${t("result.download.button")}: `), downloadFormats((dataset.role?.geo ?? []).length > 0).map((file) =>
+    `${t("result.download.button")}: `), downloadFormats(dataset.extension?.sdcensus?.formats).map((file) =>
     el("a", { href: linkTo(one.result, file.format, language),
       download: file.name === "json-stat" ? `${one.name}.json` : true },
       file.label)));
