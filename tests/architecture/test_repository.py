@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import subprocess
@@ -261,3 +262,39 @@ def test_ci_runs_make_test_and_nothing_else() -> None:
         "exec make test",
     ]
     assert os.access(script, os.X_OK)
+
+
+# ------------------------------------------------------------------ what must be closed
+
+
+def left_open(source: str) -> list[int]:
+    """The lines that open a database of SQLite in a ``with`` that ends a transaction alone.
+
+    Such a connection stays open until Python forgets it; Python 3.13 warns of it.
+    """
+    return [
+        item.context_expr.lineno
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.With)
+        for item in node.items
+        if isinstance(item.context_expr, ast.Call)
+        and ast.unparse(item.context_expr.func) == "sqlite3.connect"
+    ]
+
+
+def test_no_connection_to_sqlite_stays_open() -> None:
+    found = [
+        f"{path.relative_to(ROOT).as_posix()}:{line}"
+        for folder in ("src", "tests", "scripts")
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        for line in left_open(path.read_text(encoding="utf-8"))
+    ]
+    assert found == []
+
+
+def test_a_connection_that_stays_open_is_caught() -> None:
+    opened = "with sqlite3.connect(path) as database:\n    database.execute('')\n"
+    assert left_open(opened) == [1]
+    assert (
+        left_open(opened.replace("sqlite3.connect(path)", "closing(sqlite3.connect(path))")) == []
+    )

@@ -21,7 +21,7 @@ GOLDEN = {
     "dwellings.csv": "e56582162a9ba939ac884978b7d02fee",
     "households.csv": "84a3def7a22cc19135beaf7812bb39ce",
     "persons.csv": "66641091e4ac138409d23f8472f285dd",
-    "schema.toml": "57ee28af1e96082d621357296148b956",
+    "schema.toml": "2cc781a6309e70f557f570c1b4ec1d0b",
     "areas.csv": "49c1ac2be14f5df30738a625ed1e5f68",
     "areas.geojson": "4a3c0eacc34260c9dd4bc4c32d6907d0",
     "birthplace_study.csv": "76ba2590dbb651699355f310c64eeba2",

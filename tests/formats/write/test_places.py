@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import struct
+from contextlib import closing
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -73,7 +74,7 @@ def rows_of(path: Path, layer: str = "people") -> list[dict[str, Any]]:
             pq.read_table(path).rename_columns({"geometry": "geom"}).to_pylist()
         )
         return read
-    with sqlite3.connect(path) as database:
+    with closing(sqlite3.connect(path)) as database:
         database.row_factory = sqlite3.Row
         rows = [dict(row) for row in database.execute(f'SELECT * FROM "{layer}" ORDER BY fid')]
     for row in rows:
@@ -187,7 +188,7 @@ def test_areas_have_the_outlines_of_their_map(format: str, tmp_path: Path) -> No
 
 def test_a_geopackage_says_what_it_is(tmp_path: Path) -> None:
     made = by_sex(notes=(Text.of("Small changes."),), date="2026-03-01")
-    with sqlite3.connect(written(made, tmp_path, "gpkg")) as database:
+    with closing(sqlite3.connect(written(made, tmp_path, "gpkg"))) as database:
         assert database.execute("PRAGMA application_id").fetchone() == (0x47504B47,)
         contents = database.execute(
             "SELECT table_name, data_type, identifier, description, last_change, srs_id,"
@@ -235,7 +236,7 @@ def test_a_map_that_does_not_say_where_it_is_from_stays_unknown(
         geo = json.loads(pq.read_schema(path).metadata[b"geo"])
         assert geo["columns"]["geometry"]["crs"] is None
     else:
-        with sqlite3.connect(path) as database:
+        with closing(sqlite3.connect(path)) as database:
             (system,) = database.execute("SELECT srs_id FROM gpkg_contents").fetchone()
         assert system == -1  # an undefined plane, by the standard
 

@@ -8,6 +8,7 @@ import re
 import sqlite3
 import zipfile
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -27,7 +28,7 @@ CHOSEN = {"ed": ["P002"]}
 def told_in(name: str, content: bytes) -> str:
     """Everything that a file says, packed or not."""
     if name == "gpkg":
-        with sqlite3.connect(":memory:") as database:
+        with closing(sqlite3.connect(":memory:")) as database:
             database.deserialize(content)
             query = "SELECT identifier, description, last_change FROM gpkg_contents"
             return "\n".join(database.execute(query).fetchone())

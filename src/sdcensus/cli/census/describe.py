@@ -189,7 +189,7 @@ def show_variable(output: Output, census: Census, name: str, language: str | Non
         ("role", str(variable.role or "")),
         ("main", "yes: units are counted in these areas" if variable.main else ""),
         ("topic", variable.topic.show(language)),
-        ("unit", variable.unit),
+        ("unit", variable.unit_text.show(language)),
         ("decimals", str(variable.decimals) if variable.continuous or not variable.codes else ""),
         ("map", variable.map),
         ("imputed", "where it was imputed is kept" if variable.imputed else ""),

@@ -74,7 +74,7 @@ class DemoQuestion:
     not_stated: str = ""
     not_applicable: str = ""
     continuous: bool = False
-    unit: str = ""
+    unit: Words = ()
     decimals: int = 0
     empty: str = ""
     imputed: str = ""
@@ -219,7 +219,7 @@ def _question(
         not_stated=table.get("not_stated", ""),
         not_applicable=table.get("not_applicable", ""),
         continuous=table.get("continuous", False),
-        unit=table.get("unit", ""),
+        unit=tuple(table.get("unit", ())),
         decimals=table.get("decimals", 0),
         empty=table.get("empty", ""),
         imputed=table.get("imputed", ""),

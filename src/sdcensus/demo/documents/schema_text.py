@@ -127,7 +127,7 @@ def _variable(question: DemoQuestion, extent: tuple[int, int, int, int]) -> str:
         if code:
             lines.append(f"{key} = [{toml(code)}]")
     if question.continuous:
-        lines += ["continuous = true", f"unit = {toml(question.unit)}"]
+        lines += ["continuous = true", f"unit = {_text(question.unit)}"]
     if question.decimals:
         lines.append(f"decimals = {question.decimals}")
     if question.empty:

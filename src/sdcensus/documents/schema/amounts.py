@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from fractions import Fraction
 
 from sdcensus.documents.schema.keys import resolved_condition
@@ -50,31 +50,32 @@ def read_scales(
         return ()
     scales = []
     for file, entry in section.file_units.items():
-        scale = _scale(section.unit, entry, (*where, file), mistakes)
+        units = [section.unit] if isinstance(section.unit, str) else list(section.unit.values())
+        scale = _scale(units, entry, (*where, file), mistakes)
         if scale is not None:
             scales.append((file, scale))
     return tuple(scales)
 
 
 def _scale(
-    unit: str, entry: FileUnitSection, where: KeyPath, mistakes: Mistakes
+    units: Sequence[str], entry: FileUnitSection, where: KeyPath, mistakes: Mistakes
 ) -> Fraction | None:
     if entry.scale is None:
-        if entry.unit != unit:
+        if entry.unit not in units:
             mistakes.add(
                 where,
                 f"the amounts of this file are in {entry.unit!r}, those of the variable in"
-                f" {unit!r}. {_REMEDY}",
+                f" {units[0]!r}. {_REMEDY}",
             )
         return Fraction(1)
     scale = _factor(entry.scale)
     if scale is None:
         mistakes.add((*where, "scale"), f"'scale' is no exact number above 0. {_REMEDY}")
-    elif scale != 1 and entry.unit == unit:
+    elif scale != 1 and entry.unit in units:
         mistakes.add(
             (*where, "scale"),
-            f"the amounts of this file are in {unit!r} like those of the variable, so they are not"
-            " multiplied: leave 'scale' out, or give this file the unit that it has.",
+            f"the amounts of this file are in {entry.unit!r} like those of the variable, so they"
+            " are not multiplied: leave 'scale' out, or give this file the unit that it has.",
         )
     return scale
 

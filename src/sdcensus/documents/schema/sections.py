@@ -190,7 +190,7 @@ class VariableSection(Section):
         EmptyField.PROBLEM
     )
     continuous: bool = False
-    unit: Word = ""
+    unit: Label = ""
     decimals: int | None = Field(default=None, ge=0, le=9)
     imputed: Column | None = None
     owner: Column | None = None

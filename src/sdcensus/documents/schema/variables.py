@@ -161,6 +161,7 @@ class _Builder:
         codes = self._codes()
         level_labels = () if codes is None else self._level_labels(codes)
         texts = [self._text(one) for one in ("label", "description", "topic")]
+        unit = self._text("unit")
         self._check_map()
         if self._is_number and section.role is not Role.WEIGHT:
             check_amount_settings(self.name, section, self.mistakes)
@@ -178,7 +179,8 @@ class _Builder:
             label=texts[0] or Text.of(self.name, language=self.languages.first),
             description=texts[1],
             topic=texts[2],
-            unit=section.unit,
+            unit=unit.show(),
+            unit_by_language=unit if len(unit.by_language) > 1 else Text(),
             continuous=self._is_number,
             decimals=self._decimals(),
             map=section.map,

@@ -190,5 +190,5 @@ def _variable(file: ReleaseFile, numbered: NumberedColumn, language: str) -> dic
         var_txt=column.description.show(language),
         var_catgry=categories,
         var_codinstr=column.recoded.show(language),
-        var_notes=column.unit,
+        var_notes=column.unit_by_language.show(language) or column.unit,
     )

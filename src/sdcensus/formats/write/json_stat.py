@@ -152,7 +152,8 @@ def _leave_out(dimension: dict[str, Any]) -> None:
 
 
 def _measure(table: DeliveredTable, language: str | None) -> dict[str, Any]:
-    label = table.unit.show(language) or table.title.show(language) or table.name
+    called = table.contents or table.unit
+    label = called.show(language) or table.title.show(language) or table.name
     unit: dict[str, Any] = {"decimals": table.decimals}
     if table.unit:
         unit["label"] = table.unit.show(language)

@@ -112,7 +112,7 @@ def _head(table: DeliveredTable, languages: tuple[str, ...]) -> Iterator[str]:
     title = table.title or Text.of(table.name)
     yield from said("SUBJECT-AREA", _SUBJECT)
     yield from said("TITLE", title, table.name)
-    yield from said("CONTENTS", table.unit or title, table.name)
+    yield from said("CONTENTS", table.contents or table.unit or title, table.name)
     yield from said("UNITS", table.unit or _NUMBER, "-")
     yield from _variables(table, languages)
     if day:

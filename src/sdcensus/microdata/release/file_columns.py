@@ -81,6 +81,7 @@ def variable_column(variable: FileVariable, values: Integers) -> ReleaseColumn:
             decimals=source.decimals,
             absent=absent if absent.any() else None,
             unit=source.unit,
+            unit_by_language=source.unit_by_language,
             recoded=recode_words(variable),
         )
     return ReleaseColumn(
@@ -91,6 +92,7 @@ def variable_column(variable: FileVariable, values: Integers) -> ReleaseColumn:
         values=values,
         codes=variable.level.codes,
         unit=source.unit,
+        unit_by_language=source.unit_by_language,
         recoded=recode_words(variable),
     )
 

@@ -100,6 +100,7 @@ class DeliveredTable(Framed):
         marks: A ``Mark`` for every cell, or ``None`` if there are none.
         decimals: How many of the digits of a value stand behind the point.
         unit: What is counted or measured.
+        contents: What the numbers are called where that is not their unit, such as a median age.
         rows: How many of the axes stand in rows where a table is laid out; ``None`` for the first.
         notes: What readers should know.
         provenance: How the numbers were made; ``None`` for figures from several tables.
@@ -121,6 +122,7 @@ class DeliveredTable(Framed):
     marks: Marks | None = None
     decimals: int = 0
     unit: Text = Text()
+    contents: Text = Text()
     rows: int | None = None
     notes: tuple[Text, ...] = ()
     provenance: Provenance | None = None

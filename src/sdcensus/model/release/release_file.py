@@ -42,6 +42,7 @@ class ReleaseColumn:
         decimals: Digits after the point, for amounts and weights.
         absent: Which numbers are not there, for amounts that may be missing; ``None`` for none.
         unit: The unit of measurement.
+        unit_by_language: The same in several languages, where it is said in several.
         universe: Whom it is asked of, in words.
         recoded: What was done to it, in words for the public; empty for nothing.
     """
@@ -55,6 +56,7 @@ class ReleaseColumn:
     decimals: int = 0
     absent: npt.NDArray[np.bool_] | None = None
     unit: str = ""
+    unit_by_language: Text = Text()
     universe: Text = Text()
     recoded: Text = Text()
 

@@ -54,6 +54,18 @@ def recognised(variables: Sequence[Variable], role: IndicatorRole) -> Variable |
     return by_label[0] if len(by_label) == 1 else None
 
 
+def is_age(variable: Variable, schema: Schema | None = None) -> bool:
+    """Whether the numbers of a variable are years of an age, as the schema or its name says.
+
+    Examples:
+        >>> from sdcensus.model.schema.variable import Entity
+        >>> is_age(Variable(name="age_at_marriage", entity=Entity.PERSON))
+        True
+    """
+    said = None if schema is None else dict(schema.roles).get(IndicatorRole.AGE)
+    return variable.name == said or recognised((variable,), IndicatorRole.AGE) is not None
+
+
 def variable_for(
     role: IndicatorRole, schema: Schema, named: Mapping[str, str] | None = None
 ) -> Variable:

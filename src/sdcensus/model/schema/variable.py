@@ -243,6 +243,8 @@ class Variable:
         level_labels: What levels are called where people read them, for those that have a label.
         continuous: Kept as a fixed-point number with ``decimals`` digits, besides its codes.
         label, description, topic, unit, role: What they say.
+        unit_by_language: The unit in several languages, where the schema says it in several; the
+            first of them is ``unit``.
         main: Of several geographies, whether it is the one where units are counted; ``None``
             where there is one only, and for all other variables.
         map: File name of a GeoJSON map with the areas, for a geography.
@@ -269,6 +271,7 @@ class Variable:
     description: Text = Text()
     topic: Text = Text()
     unit: str = ""
+    unit_by_language: Text = Text()
     continuous: bool = False
     decimals: int = 0
     main: bool | None = None
@@ -293,6 +296,11 @@ class Variable:
         for level in self.levels():
             if len(level.group) != len(self.codes):
                 raise SpecError(f"Level {level.name!r} of {self.name!r} does not cover its codes.")
+
+    @property
+    def unit_text(self) -> Text:
+        """What it is measured in, in every language in which that is said."""
+        return self.unit_by_language or Text.of(self.unit)
 
     @property
     def stored(self) -> bool:

@@ -91,20 +91,23 @@ def _amount(amount: Variable) -> Json:
         "label": _text(amount.label),
         "entity": amount.entity.value,
         "decimals": amount.decimals,
-        "unit": amount.unit,
+        "unit": _text(amount.unit_text) if amount.unit_by_language else amount.unit,
     }
 
 
 def _amount_from(document: Mapping[str, Any] | None) -> Variable | None:
     if document is None:
         return None
+    unit = document["unit"]
+    units = Text() if isinstance(unit, str) else Text.of(unit)
     return Variable(
         name=str(document["name"]),
         entity=Entity(document["entity"]),
         label=Text.of(document["label"]),
         continuous=True,
         decimals=int(document["decimals"]),
-        unit=str(document["unit"]),
+        unit=unit if isinstance(unit, str) else units.show(),
+        unit_by_language=units,
     )
 
 

@@ -106,7 +106,8 @@ def units_text(spec: TableSpec, language: str | None = None) -> str:
     """What is counted, for the head of a table."""
     units = _UNITS[spec.of].show(language)
     if spec.amount is not None:
-        unit = f" ({spec.unit})" if spec.unit else ""
+        unit = spec.amount.unit_text.show(language)
+        unit = f" ({unit})" if unit else ""
         units = _SUM.filled(
             amount=f"{variable_heading(spec.amount, language)}{unit}", units=units
         ).show(language)

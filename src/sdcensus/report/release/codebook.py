@@ -232,7 +232,8 @@ def _variable(file: ReleaseFile, table: ReleaseTable, at: int, place: int, langu
     label = column.label.show(language)
     title = f"<code>{escape(column.name)}</code> {escape(label)}".rstrip()
     kind = say(f"codebook.kinds.{column.kind.value}", language)
-    unit = f" · {column.unit}" if column.unit else ""
+    unit = column.unit_by_language.show(language) or column.unit
+    unit = f" · {unit}" if unit else ""
     told = {
         "description": column.description,
         "universe": column.universe,

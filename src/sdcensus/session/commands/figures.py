@@ -176,7 +176,7 @@ class Indicators:
     def _of_numbers(self, kind: str, plain: NamedThing, decimals: int) -> Wanted:
         variable, level = plain.variable, plain.levels[0]
         name = axis_name(variable, level)
-        figure = of_numbers(kind, variable, level, decimals, name=name)
+        figure = of_numbers(kind, variable, level, decimals, name=name, schema=self.names.schema)
         show = Show.MEAN if figure.statistic is Statistic.MEAN else Show.MEDIAN
         axis = axis_text(variable, [level], total=False)
         return Wanted((axis,), (variable,), (), figure, show)

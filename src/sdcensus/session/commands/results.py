@@ -85,6 +85,7 @@ def _figures(table: CommandTable, answer: DeliveredTable, figure: Computed) -> D
         marks=np.ascontiguousarray(figures.marks).reshape(figures.marks.shape),
         decimals=figures.decimals,
         unit=figure.unit,
+        contents=figure.words,
         rows=rows,
         notes=(*answer.notes, *notes_of(figure, axes)),
         # The cells are no longer those of the table that was published.

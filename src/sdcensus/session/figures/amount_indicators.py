@@ -99,7 +99,7 @@ def difference_of_amounts(asked: Asked) -> FiguresProduct:
     called = words.difference_words(text, amount, first, second)
     groups = [axis for axis in tables.sums.axes if axis.variable.name not in placed.consumed]
     notes = (words.fewest_words(words.DIFFERENCES, figure.fewest),)
-    unit = unit_of(amount) or called
+    unit = words.unit_words(amount)
     product = asked.named(tables.specs, compute, groups, called, unit, notes)
     shown = AmountFigure.MEAN if means else AmountFigure.SUM
     return replace(product, amounts=(FigureOf(shown, amount.name),))

@@ -155,7 +155,7 @@ class AmountMean:
     @property
     def unit(self) -> Text:
         """What it is given in."""
-        return unit_of(self.tables.amount) or self.words
+        return words.unit_words(self.tables.amount)
 
     @property
     def notes(self) -> tuple[Text, ...]:
@@ -286,7 +286,7 @@ def mean_decimals(amount: Variable) -> int:
 
 def unit_of(amount: Variable) -> Text:
     """What an amount is measured in; empty where the schema does not say it."""
-    return Text.of(amount.unit) if amount.unit else Text()
+    return amount.unit_text
 
 
 def quartile_axis() -> DeliveredAxis:

@@ -97,7 +97,7 @@ def computed_table(
     axes = [CountAxis.of(axis) for axis in counts.axes]
     if figure.figure is AmountFigure.MEDIAN:
         level = _classes(amount, policy)
-        median = of_numbers("median", amount, level, _DECIMALS, fewest=fewest)
+        median = of_numbers("median", amount, level, _DECIMALS, fewest=fewest, schema=policy.schema)
         figures = computed(median, counted_of(counts), axes, counts.limits)
         called, unit, notes = median.words, median.unit, notes_of(median, axes)
     else:
@@ -154,6 +154,7 @@ def _delivered(
         marks=np.ascontiguousarray(figures.marks).reshape(figures.marks.shape),
         decimals=figures.decimals,
         unit=unit,
+        contents=called,
         rows=None,
         notes=tuple(dict.fromkeys((*first.notes, *notes))),
         # The cells are no longer those of a table that was published.

@@ -65,7 +65,7 @@ class FiguresProduct:
     """Figures from published counts and sums, under a name of their own.
 
     Attributes:
-        name, title, unit: What they are called.
+        name, title, contents, unit: What they are called.
         specs: The tables of counts and of sums behind them.
         axes: For which groups they are given.
         compute: From counts to figures.
@@ -81,6 +81,7 @@ class FiguresProduct:
     specs: tuple[TableSpec, ...]
     axes: tuple[DeliveredAxis, ...]
     compute: Compute
+    contents: Text = Text()
     notes: tuple[Text, ...] = ()
     rows: int | None = None
     own: bool = True
@@ -104,6 +105,7 @@ class FiguresProduct:
             marks=delivered_cells(figures.marks, self.axes),
             decimals=figures.decimals,
             unit=self.unit,
+            contents=self.contents,
             rows=self.rows,
             notes=self.notes,
             source=heading.source,
@@ -269,6 +271,7 @@ class Asked:
             name=self.planned.name,
             title=self.planned.title or title,
             unit=unit,
+            contents=called,
             specs=specs,
             axes=(*(delivered_axis(axis) for axis in shown), *last),
             compute=compute,

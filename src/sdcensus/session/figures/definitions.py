@@ -249,6 +249,7 @@ def of_numbers(
     *,
     percent: int = MEDIAN,
     fewest: int = FEWEST_BEHIND_AMOUNTS,
+    schema: Schema | None = None,
 ) -> OfNumbers:
     """The mean, the median or percentiles of the numbers that the codes of a level stand for.
 
@@ -260,6 +261,7 @@ def of_numbers(
         name: How whoever asks calls the variable.
         percent: Which percentile.
         fewest: Of amounts, how many are published at least behind a figure.
+        schema: The census, which may say which variable is the age.
 
     Raises:
         SpecError: The codes are no numbers, or the figure would be somebody's own value.
@@ -283,7 +285,7 @@ def of_numbers(
         classes,
         decimals,
         called,
-        unit=Text.of(variable.unit) if variable.unit else called,
+        unit=words.unit_words(variable, schema, age=kind == "median-age"),
         percents=percents,
         fewest=fewest if variable.continuous else None,
     )

@@ -170,6 +170,7 @@ def _of_numbers(asked: Asked) -> FiguresProduct:
         repr(planned.variable) if "@" in planned.variable else "",
         percent=planned.percent,
         fewest=asked.fewest(variable),
+        schema=asked.schema,
     )
     last = (quartile_axis(),) if figure.statistic is Statistic.QUARTILES else ()
     return asked.product(asked.spec((make_axis(variable, [level], total=False),)), figure, last)

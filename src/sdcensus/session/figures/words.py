@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from sdcensus.model.quantities import number_text
+from sdcensus.model.schema.roles import is_age
+from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Variable
 from sdcensus.model.spec.headings import (
     joined_in_title,
@@ -40,6 +42,7 @@ FIRST_QUARTILE = Text.named("figures.first_quartile")
 MIDDLE_QUARTILE = Text.named("figures.middle_quartile")
 THIRD_QUARTILE = Text.named("figures.third_quartile")
 RATIO_OF_ONE = Text.named("figures.ratio_of_one")
+YEARS = Text.named("figures.years")
 UNIT_PER = Text.named("figures.unit_per")
 DIFFERENCE_OF_MEANS = Text.named("figures.difference_of_means")
 DIFFERENCE_OF_SUMS = Text.named("figures.difference_of_sums")
@@ -71,6 +74,21 @@ def variable_words(words: Text, variable: Variable, percent: int | None = None) 
     if percent is None:
         return words.filled(above=above)
     return words.filled(above=above, percent=_number(percent))
+
+
+def unit_words(variable: Variable, schema: Schema | None = None, *, age: bool = False) -> Text:
+    """What the numbers of a variable are: its unit, years of an age, or else what it is called.
+
+    Args:
+        variable: The variable.
+        schema: The census, which may say which variable is the age.
+        age: Whether it is an age, whatever it is called.
+    """
+    if variable.unit_text:
+        return variable.unit_text
+    if age or is_age(variable, schema):
+        return YEARS
+    return Text.of({each: variable_heading(variable, each) for each in LANGUAGES})
 
 
 def amounts_words(above: Variable, below: Text, per: int) -> Text:

@@ -169,7 +169,7 @@ def variable_view(
         "empty": section.empty.value,
         "width": section.width,
         "decimals": section.decimals,
-        "unit": section.unit,
+        "unit": next(iter(labels_of(section.unit, first).values()), ""),
         "range": list(section.range) if section.range is not None else None,
         "not_stated": section.not_stated,
         "not_applicable": section.not_applicable,

@@ -175,7 +175,7 @@ def _amount(site: Site, offered: OfferedAmount, language: str) -> Json:
     return {
         "name": offered.variable.name,
         "label": variable_heading(offered.variable, language),
-        "unit": offered.variable.unit,
+        "unit": offered.variable.unit_text.show(language),
         "measures": [
             {
                 "id": str(figure),
