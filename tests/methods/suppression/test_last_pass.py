@@ -51,7 +51,7 @@ def told(linked: LinkedCubes, closed: Mask) -> int:
     return int(audit_cells(linked.tables.equations, values, closed).disclosed.sum())
 
 
-@pytest.mark.parametrize("seed", [0, 2, 5])
+@pytest.mark.parametrize("seed", [0, 41, 59])
 @pytest.mark.parametrize("engine", ["fewest", "elimination"])
 def test_nothing_is_exposed_and_nothing_is_closed_for_nothing(engine: str, seed: int) -> None:
     linked = random_tables(seed)

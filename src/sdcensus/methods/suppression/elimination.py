@@ -18,10 +18,10 @@ from sdcensus.kernels.elimination.suppression import (
     nobody_watches,
     suppressed,
 )
-from sdcensus.methods.suppression.insiders import Insiders
 from sdcensus.methods.suppression.interval_settings import DEFAULT_WORK
 from sdcensus.methods.suppression.problem import Pattern, SuppressionProblem
 from sdcensus.methods.suppression.reopening import opened_again
+from sdcensus.methods.suppression.room import Insiders
 from sdcensus.methods.suppression.widening import proven, widened
 from sdcensus.model.linked.atoms import cells_of_atoms, joint_spec
 from sdcensus.model.linked.cubes import LinkedCubes
@@ -238,7 +238,7 @@ class _Elimination(NamedTuple):
         if free.size and self.hidden.any():
             order = np.concatenate([np.flatnonzero(opened), free])
             free = free[self.keeps_hidden(order, opened)[-free.size :]]
-        return free
+        return np.asarray(free, dtype=np.int64)
 
 
 def _counted(problem: SuppressionProblem, closed: Mask, engine: str) -> str:
