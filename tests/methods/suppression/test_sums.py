@@ -160,7 +160,7 @@ SETTINGS: list[tuple[list[list[list[int]]], dict[str, Any], dict[str, Any]]] = [
     (WIDE, {"pq_rule": "10, 20"}, {"minimum": 1}),
     (WIDE, {"pq_rule": "10, 12"}, {"minimum": 1, "pq_rule": "10, 20"}),
     (WIDE, {"zeros": "protect"}, {}),
-    (WIDE, {"singles": "none"}, {"percent_rule": 20}),
+    (WIDE, {"singles": "none"}, {}),
     (ROOMY, {"percent_rule": 60}, {}),
     (ROOMY, {"width": 60}, {}),
     (ROOMY, {"upper_protection": 40}, {"secondary": "modular"}),

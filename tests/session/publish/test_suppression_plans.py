@@ -58,3 +58,15 @@ def test_publishing_again_changes_nothing(tmp_path: Path) -> None:
     report = office.publish(restart=True)
     assert report.changed == 0
     assert office.files() == before
+
+
+@pytest.mark.parametrize("engine", ["elimination", "modular"])
+def test_a_pattern_that_is_out_is_kept_whatever_engine_made_it(tmp_path: Path, engine: str) -> None:
+    """What is closed stays closed and what is open stays open, without a word in the plan."""
+    office = office_of(tmp_path / "office", protect=f'{BY_SUPPRESSION}secondary = "{engine}"\n')
+    office.publish()
+    before = office.files()
+    plan = office.plan.read_text(encoding="utf-8").replace(f'secondary = "{engine}"\n', "")
+    office.plan.write_text(plan, encoding="utf-8")
+    assert office.publish(restart=True).changed == 0
+    assert office.files() == before

@@ -80,6 +80,7 @@ def with_combinations(
         primary=np.append(problem.primary, none),
         forced=np.append(problem.forced, none),
         frozen=np.append(problem.frozen, none),
+        before=None if problem.before is None else np.append(problem.before, none),
         cost=np.append(problem.cost, nothing),
         least=np.append(problem.least, least),
         equations=equations,

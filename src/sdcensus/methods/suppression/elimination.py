@@ -18,10 +18,10 @@ from sdcensus.kernels.elimination.suppression import (
     nobody_watches,
     suppressed,
 )
-from sdcensus.methods.suppression.insiders import Insiders
 from sdcensus.methods.suppression.interval_settings import DEFAULT_WORK
 from sdcensus.methods.suppression.problem import Pattern, SuppressionProblem
 from sdcensus.methods.suppression.reopening import opened_again
+from sdcensus.methods.suppression.room import Insiders
 from sdcensus.methods.suppression.widening import proven, widened
 from sdcensus.model.linked.atoms import cells_of_atoms, joint_spec
 from sdcensus.model.linked.cubes import LinkedCubes
@@ -137,13 +137,16 @@ def eliminate(
     """
     empty = problem.counts == 0
     unknown = empty & problem.shown & (problem.primary | (not zeros_open))
-    task = _Elimination(problem, rows_of(linked, unknown), singles)
+    task = _Elimination.of(linked, problem, rows_of(linked, unknown), singles)
     order = problem.order if begin is None else problem.order[~begin[problem.order]]
     status = task.run(order, problem.forced, lambda done: progress("closing cells", done))
     exposed = np.flatnonzero((status == Status.EXPOSED) & problem.shown)
     if exposed.size:
         raise SpecError(_why(linked.tables, problem, task.rows, exposed))
     closed = problem.shown & (status != Status.OPEN)
+    if task.hidden.any():
+        opened = order[~closed[order]]
+        closed[opened[~task.keeps_hidden(opened, problem.forced)]] = True
     engine = "elimination" if begin is None else "the modular engine"
     if not width or not problem.primary.any():
         return Pattern(closed, _counted(problem, closed, engine))
@@ -152,9 +155,12 @@ def eliminate(
         wide = proven(linked, problem, closed, width=width, insiders=insiders)
     else:
         wide = widened(linked, problem, closed, width=width, insiders=insiders, progress=progress)
-    fewer = opened_again(
-        problem, wide, task.openable, insiders=insiders, limits=LAST_PASS, progress=progress
-    )
+    fewer = wide.closed
+    # What elimination has closed at once for primary cells it cannot open.
+    if begin is not None or task.hidden.any() or (fewer != closed).any():
+        fewer = opened_again(
+            problem, wide, task.openable, insiders=insiders, limits=LAST_PASS, progress=progress
+        )
     more, again = int((wide.closed & ~closed).sum()), int((wide.closed & ~fewer).sum())
     said = [_counted(problem, fewer, engine)]
     if more:
@@ -165,34 +171,74 @@ def eliminate(
 
 
 class _Elimination(NamedTuple):
-    """What elimination is asked."""
+    """What elimination is asked.
+
+    Attributes:
+        problem: The cells.
+        rows: What tells them apart.
+        singles: What is done for those who are alone in a primary cell.
+        hidden: Cells that were closed before and that what was open before does not tell.
+    """
 
     problem: SuppressionProblem
     rows: Rows
     singles: Singles
+    hidden: Mask
+
+    @classmethod
+    def of(
+        cls, linked: LinkedCubes, problem: SuppressionProblem, rows: Rows, singles: Singles
+    ) -> _Elimination:
+        """Find which of the cells that were closed before something hides."""
+        frozen = problem.frozen & (problem.counts > 0)
+        task = cls(problem, rows, singles, frozen)
+        if frozen.any():
+            opened = problem.order[problem.opened_before[problem.order]]
+            status = task._run(frozen, opened, problem.opened_before, Singles.IGNORED)
+            task = task._replace(hidden=frozen & (status != Status.EXPOSED))
+        return task
 
     def run(
         self, order: Int64, forced: Mask, told: Callable[[float], None] = nobody_watches
     ) -> npt.NDArray[np.int8]:
         """What becomes of cells that may be opened in an order, some of which must be."""
-        problem = self.problem
+        order = order[~self.problem.frozen[order]]
+        return self._run(self.problem.primary, order, forced, self.singles, told)
+
+    def _run(
+        self,
+        targets: Mask,
+        order: Int64,
+        forced: Mask,
+        singles: Singles,
+        told: Callable[[float], None] = nobody_watches,
+    ) -> npt.NDArray[np.int8]:
         return suppressed(
             self.rows.columns,
             self.rows.weights.size,
-            problem.primary,
-            order[~problem.frozen[order]],
+            targets,
+            order,
             forced=forced,
-            known=problem.counts == 1,
-            singles=self.singles,
+            known=self.problem.counts == 1,
+            singles=singles,
             weights=self.rows.weights,
             progress=told,
         )
+
+    def keeps_hidden(self, order: Int64, forced: Mask) -> Mask:
+        """Which of some cells can be opened, one after the other, if what is hidden stays so."""
+        status = self._run(self.hidden, order, forced, Singles.IGNORED)
+        return np.asarray(status[order] == Status.OPEN)
 
     def openable(self, closed: Mask, candidates: Int64) -> Int64:
         """Which of some closed cells can be opened, all together, as far as elimination goes."""
         opened = self.problem.shown & ~closed
         order = np.concatenate([np.flatnonzero(opened), candidates])
-        return candidates[self.run(order, opened)[candidates] == Status.OPEN]
+        free = candidates[self.run(order, opened)[candidates] == Status.OPEN]
+        if free.size and self.hidden.any():
+            order = np.concatenate([np.flatnonzero(opened), free])
+            free = free[self.keeps_hidden(order, opened)[-free.size :]]
+        return np.asarray(free, dtype=np.int64)
 
 
 def _counted(problem: SuppressionProblem, closed: Mask, engine: str) -> str:

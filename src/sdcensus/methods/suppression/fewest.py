@@ -37,7 +37,6 @@ def fewest_closed(
     linked: LinkedCubes,
     problem: SuppressionProblem,
     *,
-    before: Mask,
     singles: Singles = Singles.ALONE,
     width: int = 1,
     progress: Progress = no_progress,
@@ -49,7 +48,6 @@ def fewest_closed(
     Args:
         linked: The tables.
         problem: What is asked.
-        before: Cells that are open elsewhere: closing them counts before all others.
         singles: What is done for those who are alone in a primary cell.
         width: How far apart the smallest and the largest possible value have to be.
         progress: Told how far it is.
@@ -71,21 +69,25 @@ def fewest_closed(
         )
     protection = Protection(lower=0, upper=0, width=width, insiders=singles is not Singles.IGNORED)
     engine = partial(modular_pattern, limits=Limits(work=DEFAULT_WORK))
-    task = IntervalTask(protection=protection, engine=engine, zeros_open=True, before=before)
+    task = IntervalTask(protection=protection, engine=engine, zeros_open=True)
     try:
         closed = pattern_to_check(linked, problem, task, progress)
         second = pattern(begin=closed)
     except SpecError:
         # It asks for more in places: elimination protects what it cannot.
         return first
-    first_price, second_price = (_price(problem, before, each.closed) for each in (first, second))
+    first_price, second_price = (_price(problem, each.closed) for each in (first, second))
     if second_price < first_price:
         more = f" Elimination would close {first_price[1]:,}."
         return replace(second, statement=f"{second.statement}{more}")
     return first
 
 
-def _price(problem: SuppressionProblem, before: Mask, closed: Mask) -> tuple[int, int, int]:
+def _price(problem: SuppressionProblem, closed: Mask) -> tuple[int, int, int]:
     """Cells that were open elsewhere, secondary cells, and what they cost."""
     secondary = closed & problem.shown & ~problem.primary & ~problem.frozen
-    return int((secondary & before).sum()), int(secondary.sum()), int(problem.cost[secondary].sum())
+    return (
+        int((secondary & problem.opened_before).sum()),
+        int(secondary.sum()),
+        int(problem.cost[secondary].sum()),
+    )

@@ -330,11 +330,13 @@ class Suppression(LinkedMethod):
         primary = with_empty_sums(linked, primary_cells(linked, self.rule(sums=sums)))
         way = Contradictions(self.contradictions)
         asked = kept(tables, self.earlier, primary, way, linked.elsewhere)
-        order = opening_order(linked, Order(self.order), self.earlier.also(linked.elsewhere))
+        elsewhere = self.earlier.also(linked.elsewhere)
+        order = opening_order(linked, Order(self.order), elsewhere)
         cost = np.maximum(costs_of(linked), 1)
         problem = SuppressionProblem(
             counts=linked.counts,
             values=linked.values,
+            before=elsewhere.masks(tables)[0],
             shown=tables.published,
             primary=primary,
             forced=asked.forced,
@@ -406,11 +408,9 @@ def _fewest(
     )
     if not compared:
         return _by_elimination(linked, problem, method, progress)
-    before, _ = method.earlier.also(linked.elsewhere).masks(linked.tables)
     return fewest_closed(
         linked,
         problem,
-        before=before & linked.tables.published,
         singles=_SINGLES[SinglesRule(method.singles)],
         width=method.width,
         progress=progress,
@@ -423,12 +423,10 @@ def _by_intervals(engine: Callable[[Suppression], IntervalEngine]) -> EngineFunc
     def pattern(
         linked: LinkedCubes, problem: SuppressionProblem, method: Suppression, progress: Progress
     ) -> Pattern:
-        before, _ = method.earlier.also(linked.elsewhere).masks(linked.tables)
         task = IntervalTask(
             protection=method._protection(),
             engine=engine(method),
             zeros_open=method.zeros is not Zeros.CANDIDATES,
-            before=before & linked.tables.published,
         )
         return protected_pattern(linked, problem, task, progress)
 

@@ -61,6 +61,7 @@ class SuppressionProblem(Confidential):
         equations: What adds up to 0 for any data: parts +1, totals -1.
         values: What the cells would show: true counts. Problems of sums are put as changes of the
             true table, which is 0 everywhere.
+        before: Cells that are open elsewhere: they come first in the order.
         reach: How far off sums have to be thought possible; ``None`` for counts.
     """
 
@@ -74,6 +75,7 @@ class SuppressionProblem(Confidential):
     order: Int64
     equations: SparseMatrix
     values: Int64
+    before: Mask | None = None
     reach: Reach | None = None
 
     def __post_init__(self) -> None:
@@ -88,6 +90,13 @@ class SuppressionProblem(Confidential):
     def size(self) -> int:
         """How many distinct cells there are."""
         return int(self.counts.size)
+
+    @property
+    def opened_before(self) -> Mask:
+        """Cells that are open elsewhere and may be here."""
+        if self.before is None:
+            return np.zeros(self.size, dtype=bool)
+        return np.asarray(self.before & self.shown & ~self.primary & ~self.frozen)
 
 
 def least_with_parts(equations: SparseMatrix, least: Int64) -> Int64:

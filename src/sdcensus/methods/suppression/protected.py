@@ -49,13 +49,11 @@ class IntervalTask:
         protection: How well closed cells are protected.
         engine: Who chooses the cells.
         zeros_open: Whether empty cells that are not primary are shown.
-        before: Cells that were open before and may be closed only if nothing else helps.
     """
 
     protection: Protection
     engine: IntervalEngine
     zeros_open: bool
-    before: Mask
 
 
 def protected_pattern(
@@ -82,7 +80,7 @@ def protected_pattern(
     statement = (
         f"{int(problem.primary.sum()):,} primary and {secondary:,} secondary cells are closed."
     )
-    again = np.flatnonzero(closed & task.before & ~problem.primary)
+    again = np.flatnonzero(closed & problem.opened_before)
     if again.size:
         remarks.append(
             f"Open before and closed now, to protect others: {listed(again.tolist(), tables.name)}."
@@ -168,7 +166,7 @@ def _with_known_cells(problem: SuppressionProblem, task: IntervalTask) -> Suppre
         # Parts of an empty cell that is not to be shown would tell that it is empty.
         hiding = _with_parts(problem, (problem.primary | problem.frozen) & empty)
         forced |= empty & problem.shown & ~problem.primary & ~problem.frozen & ~hiding
-    dear = task.before & ~forced
+    dear = problem.opened_before & ~forced
     cost = np.where(dear, _OPEN_BEFORE * problem.cost, problem.cost)
     return replace(problem, forced=forced, cost=cost)
 

@@ -17,9 +17,9 @@ import numpy.typing as npt
 
 from sdcensus.kernels.inference.row_bounds import Narrowed, narrow_rows
 from sdcensus.methods.suppression.combinations import with_combinations
-from sdcensus.methods.suppression.insiders import Insiders
 from sdcensus.methods.suppression.intervals import Requirements
 from sdcensus.methods.suppression.problem import SuppressionProblem
+from sdcensus.methods.suppression.room import Insiders
 from sdcensus.methods.suppression.search.closing import Closing, Leeways
 from sdcensus.methods.suppression.search.effort import Effort
 from sdcensus.methods.suppression.search.leeway import Leeway

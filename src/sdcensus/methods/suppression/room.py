@@ -1,4 +1,4 @@
-"""How much room the primary cells of a problem have to have."""
+"""How much room the primary cells of a problem have to have, and who is inside closed ones."""
 
 from __future__ import annotations
 
@@ -61,3 +61,26 @@ class Room(Confidential):
         if side is Side.LOWER:
             return np.asarray(width | (low > self.low))
         return np.asarray(width | (high < self.high) | (low > self.low))
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Insiders(Confidential):
+    """Those who are alone in a cell, and know it where it is closed.
+
+    Attributes:
+        cells: A mask of these cells.
+        group: For each cell a number, the same for cells that hold the same records: whoever is
+            alone in one of them is alone in all.
+    """
+
+    cells: Mask
+    group: Int64
+
+    def __repr__(self) -> str:
+        return f"<Insiders of {int(self.cells.sum())} cells: confidential>"
+
+    def each(self, closed: Mask) -> list[int]:
+        """A cell for each of those who are alone in a closed one."""
+        numbers = np.flatnonzero(self.cells & closed)
+        _, first = np.unique(self.group[numbers], return_index=True)
+        return [int(cell) for cell in numbers[np.sort(first)]]

@@ -7,7 +7,6 @@ people leave less than their sums say: three closed cells with a total of 3 are 
 
 from __future__ import annotations
 
-import heapq
 from dataclasses import dataclass
 from enum import Enum
 
@@ -16,9 +15,9 @@ import numpy.typing as npt
 
 from sdcensus.errors import SpecError
 from sdcensus.methods.suppression.combinations import MOST_ATOMS, say_more_than_sums
-from sdcensus.methods.suppression.insiders import Insiders
 from sdcensus.methods.suppression.problem import SuppressionProblem
-from sdcensus.methods.suppression.room import Room
+from sdcensus.methods.suppression.room import Insiders, Room
+from sdcensus.methods.suppression.search.holding import free_cells, further_cells, places_of
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.cube.constraints import SparseMatrix
 from sdcensus.model.linked.cubes import LinkedCubes
@@ -301,7 +300,7 @@ class RoomAudit:
         problem = self.problem
         system = self.system(closed, known)
         unknowns = system.unknowns()
-        free, place = _free(problem, closed), _places(problem)
+        free, place = free_cells(problem, closed), places_of(problem)
         chosen = []
         bounds = {Side.UPPER: intervals.upper, Side.LOWER: intervals.lower}
         lacks = {side: wanted.lacking(intervals.lower, intervals.upper, side) for side in bounds}
@@ -320,7 +319,7 @@ class RoomAudit:
     def _further(self, closed: Mask, narrow: Mask, room: Int64, wanted: Room) -> Int64:
         """What is closed for cells that are too narrow, by their sums one by one."""
         cells = np.flatnonzero(narrow)
-        further = _further(self.problem, closed, room, cells, wanted.needed)
+        further = further_cells(self.problem, closed, room, cells, wanted.needed)
         if cells.size and not further.size:
             names = " | ".join(self.tables.name(cell) for cell in cells[:_NAMED].tolist())
             raise SpecError(
@@ -379,115 +378,3 @@ class RoomAudit:
 def _with(array: npt.NDArray[np.generic], more: int, value: int) -> npt.NDArray[np.generic]:
     """An array of the cells, with one value for all further ones."""
     return np.append(array, np.full(more, value, dtype=array.dtype))
-
-
-def _free(problem: SuppressionProblem, closed: Mask) -> Mask:
-    """Cells that may be closed and are not."""
-    return problem.shown & ~closed & ~problem.forced & (problem.counts > 0)
-
-
-def _places(problem: SuppressionProblem) -> Int64:
-    """Where each cell stands in the order."""
-    place = np.zeros(problem.size, dtype=np.int64)
-    place[problem.order] = np.arange(problem.order.size)
-    return place
-
-
-def _further(
-    problem: SuppressionProblem, closed: Mask, room: Int64, narrow: Int64, needed: Int64
-) -> Int64:
-    """For each cell that is too narrow, the last in the order of the open cells that hold it so.
-
-    If no sum for itself holds it, many together do, and one beside it is closed, or any.
-    """
-    free, place = _free(problem, closed), _places(problem)
-    most = int(needed[narrow].max(initial=0))
-    sums = _Sums.of(problem, closed, np.minimum(room, most))
-    chosen = []
-    for cell in narrow.tolist():
-        beside = sums.holding(cell, free, int(needed[cell]))
-        if not beside.size:
-            beside = sums.cells(sums.rows_of(cell), free)
-        if not beside.size:
-            beside = np.flatnonzero(free)
-        if beside.size:
-            chosen.append(int(beside[np.argmax(place[beside])]))
-    return np.unique(np.array(chosen, dtype=np.int64))
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class _Sums:
-    """Equations by their cells, and cells by their equations.
-
-    Attributes:
-        equations: The equations.
-        rows, starts: The equations of each cell.
-        hidden: Cells that nobody sees.
-        room: How far apart the bounds of each cell are.
-        slack: The same for all hidden cells of an equation together.
-        excess: How far the hidden parts of an equation are above the least that they can be.
-    """
-
-    equations: SparseMatrix
-    rows: Int64
-    starts: Int64
-    hidden: Mask
-    room: Int64
-    slack: Int64
-    excess: Int64
-
-    @classmethod
-    def of(cls, problem: SuppressionProblem, closed: Mask, room: Int64) -> _Sums:
-        """Sort the equations by their cells."""
-        matrix = problem.equations
-        order = np.argsort(matrix.columns, kind="stable")
-        starts = np.searchsorted(matrix.columns[order], np.arange(problem.size + 1))
-        hidden = closed | ~problem.shown
-        slack, excess = np.zeros((2, matrix.shape[0]), dtype=np.int64)
-        np.add.at(slack, matrix.rows, (room * hidden)[matrix.columns])
-        above = np.where(hidden, problem.values - problem.least, 0)[matrix.columns]
-        np.add.at(excess, matrix.rows, np.where(matrix.values > 0, above, 0))
-        return cls(matrix, matrix.rows[order], starts, hidden, room, slack, excess)
-
-    def rows_of(self, cell: int) -> Int64:
-        """The equations of a cell."""
-        return self.rows[self.starts[cell] : self.starts[cell + 1]]
-
-    def cells(self, rows: Int64, wanted: Mask) -> Int64:
-        """The cells of some equations of which something holds."""
-        matrix = self.equations
-        parts = [matrix.columns[matrix.starts[row] : matrix.starts[row + 1]] for row in rows]
-        cells = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *parts]))
-        return np.asarray(cells[wanted[cells]], dtype=np.int64)
-
-    def holding(self, cell: int, free: Mask, width: int) -> Int64:
-        """Open cells of the equation that holds a cell: the one whose parts can shrink least.
-
-        If all its cells are closed, what holds one of them holds the cell.
-
-        Args:
-            cell: The cell.
-            free: Cells that may be closed.
-            width: How far apart its bounds have to be.
-        """
-        seen: set[int] = set()
-        waiting = self._tight(cell, seen, width)
-        heapq.heapify(waiting)
-        while waiting:
-            _, row = heapq.heappop(waiting)
-            every = np.array([row])
-            opened = self.cells(every, free)
-            if opened.size:
-                return opened
-            for each in self.cells(every, self.hidden).tolist():
-                for further in self._tight(each, seen, width):
-                    heapq.heappush(waiting, further)
-        return np.zeros(0, dtype=np.int64)
-
-    def _tight(self, cell: int, seen: set[int], width: int) -> list[tuple[int, int]]:
-        """Equations of a cell that leave it too little room and were not seen, by their excess."""
-        rows = self.rows_of(cell)
-        tight = rows[self.slack[rows] - self.room[cell] < width].tolist()
-        fresh = [row for row in tight if row not in seen]
-        seen.update(fresh)
-        return [(int(self.excess[row]), row) for row in fresh]
