@@ -19,7 +19,7 @@ from sdcensus.model.schema.file_problems import FATAL, OnProblem, ProblemKind
 from sdcensus.model.schema.schema import Combine, HouseholdKey, KeyScope
 from sdcensus.model.schema.source import FORMAT_OF_ENDING, FileFormat
 from sdcensus.model.schema.variable import NEVER_STORED, EmptyField, Entity, Role
-from tests.docs.pages import blocks, page_text, rows, section, words
+from tests.docs.pages import ROOT, blocks, page_text, rows, section, words
 
 SECTIONS: dict[str, type[BaseModel]] = {
     "## `[census]`": sections.CensusSection,
@@ -186,3 +186,21 @@ def test_every_public_name_is_in_the_python_page(heading: str, module: ModuleTyp
     assert sorted(documented) == dir(module)
     for name in documented:
         assert getattr(module, name) is not None
+
+
+def test_commands_that_speak_english_only_are_listed() -> None:
+    """Those without ``--language``; the page names a whole group where it has none at all."""
+    pages = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8").split("\n## sdcensus ")
+    texts = {text.partition("\n")[0].strip("`"): text for text in pages[1:]}
+    single = {name for name, text in texts.items() if "\nCommands:" not in text}
+    english = {name for name in single if "--language" not in texts[name]}
+    part = section(page_text("languages.md"), "### What is in English only")
+    line = next(line for line in part.split("\n- ") if "commands without" in line)
+    listed = set(words(line)) - {"--language"}
+    speaking = {"secret new"}
+    told = {
+        name
+        for name in single
+        if (name in listed or name.partition(" ")[0] in listed) and name not in speaking
+    }
+    assert told == english

@@ -92,7 +92,7 @@ NONSENSE: list[tuple[tuple[Any, ...], str]] = [
     ((ThresholdRounding(), RandomRounding(3)), "withheld"),
     ((KEY, WithholdSparse(), ConventionalRounding(5)), "withheld"),
     ((KEY, WithholdSparse(), Additivity()), "Put 'additivity' first"),
-    ((RandomRounding(3), Additivity()), "controlled rounding"),
+    ((RandomRounding(3), Additivity()), "take the method controlled-rounding"),
     ((KEY, Additivity(), Additivity()), "adds up already"),
     ((LightTouch(), Additivity()), "adds up already"),
     ((SmallCellAdjustment(3), Additivity()), "adds up already"),

@@ -195,8 +195,8 @@ def _check_order(first: object, steps: Sequence[object]) -> None:
         if step.kind is MethodKind.ADDS_UP and MethodKind.ROUNDS in kinds:
             raise SpecError(
                 f"{step.name!r} after {first.name!r} would leave numbers that are no multiples of"
-                " the base. Rounded numbers that add up need controlled rounding, which this"
-                " version does not have."
+                " the base. Rounded numbers that add up come from controlled rounding: take the"
+                " method controlled-rounding."
             )
         adds_up = adds_up or step.kind is MethodKind.ADDS_UP
         kinds.append(step.kind)

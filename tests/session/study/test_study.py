@@ -540,3 +540,15 @@ def test_the_demo_country_shows_what_the_founding_study_found(tmp_path: Path) ->
     assert every["CP1"] is every["RR3"] is Verdict.FALLS
     assert every["CP3(EU)"] is every["CP4"] is Verdict.HOLDS
     assert any("As designed." in head for head, _ in sentences(study))
+
+
+def test_the_lead_says_how_many_schemes_hold_under_each_look_up(study: Study) -> None:
+    """A verdict is that of the first look-up; publications draw by another one."""
+    for draw in NoiseDraw:
+        results = [
+            [result for table in study.tables if (result := table.result(name, draw)) is not None]
+            for name in study.names
+        ]
+        holding = sum(verdict(of) is Verdict.HOLDS for of in results)
+        assert f"{holding} (drawn {draw.value})" in lead(study)
+    assert f"Schemes that hold, of {len(study.names)}: " in dict(sentences(study))["Totals."]

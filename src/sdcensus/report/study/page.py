@@ -135,12 +135,9 @@ def _tiles(study: Study) -> Html:
     shown = []
     judged = [kind for kind in every.values() if kind not in (Verdict.UNKNOWN, Verdict.UNJUDGED)]
     if judged:
-        of_all = say(study, "tile.of", n=len(holds), all=len(judged))
-        words = say(study, "tile.hold")
-        if study.main is not None:
-            draw = say(study, "facts.by_draw", draw=drawn(study, study.main))
-            words = say(study, "tile.hold_drawn", draw=draw)
-        shown.append(Tile(of_all, words))
+        draw = study.main and say(study, "facts.by_draw", draw=drawn(study, study.main))
+        words = say(study, "tile.hold_drawn", draw=draw) if draw else say(study, "tile.hold")
+        shown.append(Tile(say(study, "tile.of", n=len(holds), all=len(judged)), words))
     if given:
         most, name = max(given)
         tone = Tone.BAD if most >= FALLS_FROM else Tone.PLAIN

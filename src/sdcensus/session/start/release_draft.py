@@ -7,6 +7,7 @@ from sdcensus.documents.toml.lines import parse_toml
 from sdcensus.documents.toml.text import toml, toml_key
 from sdcensus.errors import DocumentError, InputError, SpecError
 from sdcensus.formats.write import new_file
+from sdcensus.model.release.plan import LargeHouseholds
 from sdcensus.model.schema.roles import IndicatorRole, variable_for
 from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity, Role
@@ -22,8 +23,8 @@ _HEAD = """\
 """
 #: Single years of age end here in the detailed design; the coarse one tells children and adults.
 _TOP, _BANDS = 75, "0,15+"
-#: Households with more persons are not drawn: hardly any of them has another one like it.
-_LARGE = 8
+#: Households with more persons are known by their size, and treated as that.
+_LARGE, _TREATMENT = 8, LargeHouseholds.DRAW_AGAIN
 
 
 def write_release(road: Road) -> bool:
@@ -78,8 +79,8 @@ def _text(store: str, schema: Schema, age: str) -> str:
     lines += ["", "[thresholds]  # smaller categories are merged, by groups that you approve"]
     lines += ["persons = 250", "households = 60", ""]
     if by_households:
-        lines += ["[large_households]  # they are known in their place: drawn without them"]
-        lines += [f"above = {_LARGE}", 'treatment = "draw-again"', ""]
+        lines += ["[large_households]  # they are known by their size"]
+        lines += [f"above = {_LARGE}", f"treatment = {toml(_TREATMENT.value)}", ""]
     lines += ["[make]", 'design = "coarse"', ""]
     return "\n".join(lines)
 
