@@ -14,7 +14,6 @@ import pytest
 
 from sdcensus.errors import OutputError, Refused
 from sdcensus.model.schema.variable import Entity
-from sdcensus.session.licence import copies
 from sdcensus.session.licence.register import LicenceRegister
 from sdcensus.session.licence.rules import registered_file
 from sdcensus.session.release.make.checking import check_folder, read_manifest
