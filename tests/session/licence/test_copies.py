@@ -14,8 +14,8 @@ import pytest
 
 from sdcensus.errors import OutputError, Refused
 from sdcensus.model.schema.variable import Entity
-from sdcensus.session.licence import copies
 from sdcensus.session.licence.register import LicenceRegister
+from sdcensus.session.licence.rules import registered_file
 from sdcensus.session.release.make.checking import check_folder, read_manifest
 from sdcensus.session.release.release import Release
 from sdcensus.store.owner_only import is_owner_only
@@ -138,7 +138,7 @@ def test_files_that_are_not_registered_or_need_no_licence(tmp_path: Path) -> Non
     with pytest.raises(Refused, match="public use file: it needs no licence"):
         release.hand_out(number, tmp_path / "copy", date="2026-02-01")
     with pytest.raises(Refused, match="not registered"):
-        copies.registered_file(tmp_path / "office", "another")
+        registered_file(tmp_path / "office", "another")
 
 
 TREATMENTS = {

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdcensus.errors import SpecError
+from sdcensus.kernels.cells.tabulate import NO_ROW
 from sdcensus.kernels.records.amounts import group_values, optimal_groups, similar_groups
 from sdcensus.microdata.continuous.amounts import (
     LEAVE_ZEROS,
@@ -19,10 +20,12 @@ from sdcensus.microdata.continuous.amounts import (
     amounts_of,
 )
 from sdcensus.microdata.continuous.facts import amount_facts
+from sdcensus.microdata.holders import holder_rows
 from sdcensus.microdata.method import Changes, Draws
 from sdcensus.model.confidential import Confidential
 from sdcensus.model.method.parameter import Parameter, ValueKind
 from sdcensus.model.progress import Progress
+from sdcensus.model.schema.variable import Entity
 from sdcensus.model.secret import Purpose
 from sdcensus.model.sentences import sentence
 from sdcensus.store.census_store import CensusStore
@@ -111,6 +114,9 @@ class Microaggregation(Confidential):
     def among(self, records: CensusStore, rows: Int64 | None, progress: Progress) -> Changes:
         """The amounts of groups among some records, as a file forms them; of all if ``None``.
 
+        In a file the members of a household are one: a group of five has people of five
+        households, since one household's own mean would hide nothing of it.
+
         Args:
             records: The store.
             rows: The rows of the kind of unit that the amounts are about.
@@ -123,9 +129,11 @@ class Microaggregation(Confidential):
             )
         amounts = amounts_of(records, self.variables, self.strata)
         chosen = np.ones(amounts.stratum.size, dtype=bool)
+        homes = None
         if rows is not None:
             chosen[:] = False
             chosen[rows] = True
+            homes = homes_of(records, amounts.entity)
         numbers = list(range(len(amounts.variables)))
         turns = [[number] for number in numbers] if self.grouping == EACH else [numbers]
         after = amounts.values.copy()
@@ -139,6 +147,9 @@ class Microaggregation(Confidential):
                     continue
                 parted += int(self.grouping == TOGETHER and own.size > self.block)
                 groups = self._groups(amounts, own, turn)
+                if homes is not None:
+                    first = amounts.values[turn[0], own]
+                    groups = of_households(groups, first, homes[own], self.group)
                 for number in turn:
                     after[number, own] = group_values(
                         amounts.values[number, own], groups, median=self.value == MEDIAN
@@ -170,6 +181,42 @@ class Microaggregation(Confidential):
             groups[block] = own + number
             number += int(own.max()) + 1
         return groups
+
+
+def homes_of(records: CensusStore, entity: Entity) -> Int64:
+    """The household of each record, by its row; those in none are each one of their own."""
+    own = np.arange(records.rows(entity), dtype=np.int64)
+    household = Entity.HOUSEHOLD
+    if entity is household or household not in records.schema.lineage(entity):
+        return own
+    homes = holder_rows(records, entity, household).astype(np.int64)
+    return np.where(homes == NO_ROW, -1 - own, homes)
+
+
+def of_households(groups: Int64, amounts: Int64, homes: Int64, least: int) -> Int64:
+    """Groups that have people of so many households: smaller ones join the next larger amounts.
+
+    Args:
+        groups: The group of each record.
+        amounts: The amount by whose means groups are next to each other.
+        homes: The household of each record.
+        least: The fewest households of a group.
+    """
+    count = int(groups.max()) + 1
+    sizes = np.bincount(groups, minlength=count)
+    means = np.bincount(groups, amounts.astype(np.float64), count) / np.maximum(sizes, 1)
+    order = np.argsort(means, kind="stable")
+    members = np.split(homes[np.argsort(groups, kind="stable")], np.cumsum(sizes)[:-1])
+    joined = np.zeros(count, dtype=np.int64)
+    number, known = 0, set[int]()
+    for group in order.tolist():
+        joined[group] = number
+        known.update(members[group].tolist())
+        if len(known) >= least:
+            number, known = number + 1, set()
+    if known and number:
+        joined[joined == number] = number - 1
+    return joined[groups]
 
 
 def standardised(values: Int64) -> Int64:

@@ -143,7 +143,8 @@ def sampled_rows(store: CensusStore, sample: Sample, entity: Entity) -> npt.NDAr
     held = [kind for kind in sample.rows if entity in store.schema.lineage(kind)]
     rows = [holder_rows(store, kind, entity)[sample.rows[kind]] for kind in held]
     every = np.unique(np.concatenate(rows)) if rows else np.zeros(0, dtype=np.int64)
-    return every[every != NO_ROW].astype(np.int64)
+    known: npt.NDArray[np.int64] = every[every != NO_ROW].astype(np.int64)
+    return known
 
 
 def _without_named(before: Treated, plan: ReleasePlan, secret: Secret) -> Treated:

@@ -17,7 +17,15 @@ from sdcensus.model.release.plan import ReleasePlan
 from sdcensus.model.schema.encoding import NO_VALUE
 from sdcensus.model.sentences import in_every_language, sentence
 from sdcensus.model.text import Text
+from sdcensus.session.release.assess.grouped_amounts import (
+    grouped_amounts,
+    grouped_facts,
+    grouped_notes,
+    grouped_refusals,
+)
 from sdcensus.session.release.assess.ladders import variable_text
+from sdcensus.session.release.designed import DesignedRecords
+from sdcensus.session.release.opened import OpenRelease
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -43,6 +51,29 @@ class AmountRisk(Confidential):
     def share(self) -> float:
         """Records with a rare amount, as a share of all units of the census."""
         return self.rare / self.units if self.units else 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class AmountFindings(Confidential):
+    """What is told about the amounts of a file: tables, notes, and why it should not go out."""
+
+    facts: tuple[FactTable, ...]
+    notes: tuple[Sentence, ...]
+    refusals: tuple[Sentence, ...]
+
+    def __repr__(self) -> str:
+        return "<AmountFindings: confidential>"
+
+
+def amount_findings(opened: OpenRelease, told: DesignedRecords) -> AmountFindings:
+    """Look at every amount of a file: whom it gives away, and what treatments promise of it."""
+    plan = opened.plan
+    risks, grouped = amount_risks(told.records, plan.risk.k), grouped_amounts(opened, told)
+    return AmountFindings(
+        facts=(*amount_facts(risks, plan), *grouped_facts(grouped)),
+        notes=tuple(grouped_notes(opened, grouped)),
+        refusals=(*amount_refusals(risks, plan), *grouped_refusals(opened, told, grouped)),
+    )
 
 
 def amount_risks(records: FileRecords, k: int) -> tuple[AmountRisk, ...]:

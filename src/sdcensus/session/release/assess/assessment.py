@@ -31,18 +31,8 @@ from sdcensus.report.release.results import (
     MeasureVerdict,
     ReleaseAssessment,
 )
-from sdcensus.session.release.assess.amounts import (
-    amount_facts,
-    amount_refusals,
-    amount_risks,
-)
+from sdcensus.session.release.assess.amounts import amount_findings
 from sdcensus.session.release.assess.cumulation import Cumulation, cumulation
-from sdcensus.session.release.assess.grouped_amounts import (
-    grouped_amounts,
-    grouped_facts,
-    grouped_notes,
-    grouped_refusals,
-)
 from sdcensus.session.release.assess.intruder import finds_keys, intruder_row, simulate_intruder
 from sdcensus.session.release.assess.ladders import Ladders, variable_text
 from sdcensus.session.release.assess.measures import (
@@ -191,8 +181,7 @@ def assessed_design(
     names = [variable_text(variable) for variable in records.design.ladder]
     diverse = diversity_facts(records, ladders, rules)
     model = _model(opened, ladders, records, judged, share, progress) if searched else None
-    amounts = amount_risks(records, rules.k)
-    grouped = grouped_amounts(opened, told)
+    amounts = amount_findings(opened, told)
     utility = measured_utility(opened.store, records, plan, census=census, progress=progress)
     given = tuple(facts for facts in records.facts if facts.name == GIVE_AWAYS)
     others = (facts for facts in records.facts if facts.name != GIVE_AWAYS)
@@ -217,20 +206,9 @@ def assessed_design(
         groupings=tuple(_groupings(opened, told)),
         giveaways=given,
         utility=utility.facts,
-        further=(
-            *amount_facts(amounts, plan),
-            *grouped_facts(grouped),
-            *records.sample.facts,
-            *others,
-        ),
-        refusals=(
-            *amount_refusals(amounts, plan),
-            *grouped_refusals(opened, told, grouped),
-            *together.refusals,
-        ),
-        notes=tuple(
-            dict.fromkeys((*_notes(records, given, together), *grouped_notes(opened, grouped)))
-        ),
+        further=(*amounts.facts, *records.sample.facts, *others),
+        refusals=(*amounts.refusals, *together.refusals),
+        notes=tuple(dict.fromkeys((*_notes(records, given, together), *amounts.notes))),
     )
     return AssessedDesign(told=told, result=result, together=together)
 

@@ -17,6 +17,7 @@ from sdcensus.microdata.continuous.microaggregation import (
     MEDIAN,
     TOGETHER,
     Microaggregation,
+    homes_of,
 )
 from sdcensus.microdata.continuous.rank_swap import RankSwap
 from sdcensus.microdata.derived_view import DerivedView
@@ -51,7 +52,8 @@ class GroupedAmount(Confidential):
     """What a file tells of an amount that a treatment has changed.
 
     Units are those that the variable is about: a rent that every member of a household tells is
-    one. Amounts of 0, which mean that there is none, are nobody's secret and are not counted as
+    one. Who shares an amount is counted by households: members of one tell nothing of others.
+    Amounts of 0, which mean that there is none, are nobody's secret and are not counted as
     true ones.
 
     Attributes:
@@ -60,7 +62,8 @@ class GroupedAmount(Confidential):
         units: Units of the file that have an amount other than 0.
         unchanged: Those of which the file tells it to the last digit.
         values: Different amounts in the file; where zeros take no part, without 0.
-        shared_by_few: Those that fewer than ``group`` units of the file share.
+        shared_by_few: Those that fewer than ``group`` households of the file share; of units that
+            are in none, each is one.
         group: How many are to share each amount; 0 where no group is promised.
     """
 
@@ -87,9 +90,10 @@ class GroupedAmount(Confidential):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _Units(Confidential):
-    """The units of an amount in a file: which rows tell them, and their true amounts."""
+    """The units of an amount in a file: rows that tell them, households, and true amounts."""
 
     rows: Integers
+    homes: Integers
     true: Integers
     blanked: Mask
 
@@ -129,7 +133,8 @@ def _units(store: CensusStore, records: FileRecords, variable: FileVariable) -> 
     first = order[np.unique(units[order], return_index=True)[1]]
     own, _ = rows_of(store, records.store.digests(entity)[rows[first]], entity)
     true = np.asarray(store.values(entity, variable.source)[slice(None)])[own]
-    return _Units(first, true, told[first] == NO_VALUE)
+    homes = homes_of(records.store, entity)[rows[first]]
+    return _Units(first, homes, true, told[first] == NO_VALUE)
 
 
 def _counted(
@@ -145,7 +150,8 @@ def _counted(
     taking = stated
     if any(each.leave_zeros for each in groups):
         taking = stated & (amounts != 0)
-    _, sharing = np.unique(amounts[taking], return_counts=True)
+    pairs = np.unique(np.stack([amounts[taking], units.homes[taking]]), axis=1)
+    _, sharing = np.unique(pairs[0], return_counts=True)
     return GroupedAmount(
         variable=variable,
         methods=tuple(dict.fromkeys(each.name for each in methods)),
