@@ -313,7 +313,8 @@ def test_nothing_confidential_enters_a_data_frame_or_a_notebook() -> None:
 
 
 def _below(kind: type) -> Iterator[type]:
-    for subclass in kind.__subclasses__():
+    subclasses: list[type] = kind.__subclasses__()
+    for subclass in subclasses:
         yield subclass
         yield from _below(subclass)
 

@@ -179,7 +179,9 @@ def test_a_large_table_is_shown_by_its_first_cells_alone() -> None:
 
 
 def test_a_cube_enters_no_frame() -> None:
-    cube = sc.from_frame(pa.table({"key": [1, 2], "sex": ["f", "m"]}), key="key").tabulate("sex")
+    cube: Any = sc.from_frame(pa.table({"key": [1, 2], "sex": ["f", "m"]}), key="key").tabulate(
+        "sex"
+    )
     with pytest.raises(TypeError):
         pa.table(cube)
     with pytest.raises(TypeError):

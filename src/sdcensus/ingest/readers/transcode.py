@@ -88,7 +88,8 @@ class Utf8Stream(io.RawIOBase):
 
     def close(self) -> None:
         """Close the file as well."""
-        if not self.closed:
+        # There is no file where the stream could not be made; Python closes it all the same.
+        if not self.closed and hasattr(self, "_raw"):
             self._raw.close()
         super().close()
 
