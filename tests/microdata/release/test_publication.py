@@ -324,3 +324,21 @@ def test_nothing_of_the_store_can_be_reached_from_the_file(tmp_path: Path) -> No
         if isinstance(each, np.ndarray):
             assert each.base is None or not isinstance(each.base, np.memmap)
             assert not identities & set(each.tolist())
+
+
+def test_members_of_large_households_stand_without_them(tmp_path: Path) -> None:
+    store = valley(tmp_path / "valley", households=150)
+    plan = plan_of("1/3", large=LargeHouseholds.APART, large_above=3)
+    records, file = file_of(store, plan)
+    alone = records.holders[P, H] == NO_HOLDER
+    assert alone.sum() > 20
+    persons = file.table(P)
+    # The number of the household is 0 for persons without one.
+    held = persons.column("household_number").values
+    assert np.count_nonzero(held == 0) == alone.sum()
+    assert 0 < np.unique(held[held > 0]).size <= file.table(H).rows
+    assert np.bincount(held)[1:].max() <= 3
+    said = [note.show("en") for note in file.notes if "one by one" in note.show("en")]
+    assert "of more than 3 persons" in said[0]
+    for language in LANGUAGES:
+        assert any("3" in note.show(language) for note in file.notes)

@@ -216,3 +216,29 @@ def test_the_area_of_a_large_household_says_nothing_of_the_others(tmp_path: Path
         taken = sample_of(store, plan, secret).taken(H, store.rows(H))
         together += bool(taken[large[alike]].all())
     assert abs(together / SECRETS - 0.25) < 0.08
+
+
+def test_members_of_large_households_are_drawn_one_by_one(tmp_path: Path) -> None:
+    store = valley(tmp_path / "valley", households=150)
+    plan = plan_of("2/7", large=LargeHouseholds.APART, **LARGE, **INSTITUTIONS)
+    large = household_sizes(store) > LARGE["large_above"]
+    home = store.raw(P, link_column(H)).astype(np.int64)
+    apart = np.append(large, False)[np.where(home == 0xFFFFFFFF, large.size, home)]
+    # Institutions as well: nobody is told of whom a large one consists.
+    lists = {"large_above": 3, **INSTITUTIONS}
+    some = household_sizes(store) > 3
+    assert (some & (store.raw(H, "kind") == INSTITUTION)).any()
+    told = sample_of(store, plan_of("2/7", large=LargeHouseholds.APART, **lists), 1)
+    assert not told.taken(H, store.rows(H))[some].any()
+    times, whole = np.zeros(store.rows(P)), 0
+    for secret in range(SECRETS):
+        sample = sample_of(store, plan, secret)
+        times[sample.rows[P]] += 1
+        taken = sample.taken(P, store.rows(P))
+        assert not sample.taken(H, store.rows(H))[large].any()
+        members = [taken[apart & (home == each)] for each in np.flatnonzero(large)]
+        whole += sum(bool(each.all()) for each in members)
+    assert abs(chi_square(times[apart], 2 / 7)) < 6
+    assert chi_square(times[apart], 0.2) > 6
+    # By chance a household of nine has all members in the file once in 80,000 times.
+    assert whole == 0

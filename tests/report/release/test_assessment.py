@@ -64,12 +64,14 @@ def test_a_verdict_names_the_measure_its_limit_and_what_would_change_it() -> Non
     accepted, _, refused = ASSESSMENT.designs
     assert [design.accepted for design in ASSESSMENT.designs] == [True, True, False]
     first, *_, last = verdict_lines(ASSESSMENT, refused, "en")
-    assert "expected correct matches on sample uniques, 6.73 % where 1 % is accepted" in first
+    assert (
+        "expected correct matches on sample uniques (country), 6.73 % where 1 % is accepted"
+        in first
+    )
     assert last.startswith("What would change expected correct matches")
     assert last.endswith(f": {sentence('derive.rules_kept')}")
-    assert "Nearest to its limit: records unique in the population, 0.08 % where 0.5 %" in next(
-        verdict_lines(ASSESSMENT, accepted, "en")
-    )
+    nearest = "Nearest to its limit: records unique in the population (country), 0.08 % where 0.5 %"
+    assert nearest in next(verdict_lines(ASSESSMENT, accepted, "en"))
     # What else stands against a design outweighs measures that pass.
     union = replace(accepted, refusals=(sentence("derive.rules_none"),))
     assert not union.accepted

@@ -45,3 +45,17 @@ def test_ten_tenths_are_one() -> None:
     assert sum([1 / 10] * 10) < 1
     assert cells.population_matches[0] == 2
     assert not cells.below(2)[0]
+
+
+def test_the_worst_record_is_the_one_that_fewest_share() -> None:
+    counts = np.array([[4, 9, 2], [2, 3, 2]])
+    cells = sampled_cells(counts, np.ones(3, dtype=bool))
+    worst = uniques_of(cells, population=15, k=3)
+    # Two of the file share their keys with nobody else there, and with two of the census.
+    assert (worst.prosecutor_risk, worst.journalist_risk) == (0.5, 0.5)
+    alone = uniques_of(
+        sampled_cells(np.array([[4], [1]]), np.ones(1, dtype=bool)), population=4, k=3
+    )
+    assert (alone.prosecutor_risk, alone.journalist_risk) == (1.0, 0.25)
+    nobody = sampled_cells(np.zeros((2, 0), dtype=np.int64), np.ones(0, dtype=bool))
+    assert uniques_of(nobody, population=4, k=3).journalist_risk == 0.0

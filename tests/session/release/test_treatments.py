@@ -18,6 +18,8 @@ from sdcensus.model.release.plan import Design, Making, ReleasePlan, Treatment
 from sdcensus.model.release.resolution import file_design
 from sdcensus.model.schema.variable import Entity
 from sdcensus.session.derive import derive
+from sdcensus.session.release.make.shown import rows_of
+from sdcensus.session.release.release import Release
 from sdcensus.session.release.treatments import treated
 from sdcensus.store.census_store import CensusStore
 from sdcensus.testing.island import SECRET
@@ -68,7 +70,7 @@ def test_methods_are_applied_in_order_as_a_derived_store_would_be(
     )
     with_areas = treated(store, plan, design_of(plan, store, "C"), SECRET)
     without = treated(store, plan, design_of(plan, store), SECRET)
-    swap = {"rate": 0.2, "members": ["sex"], "within": "anywhere"}
+    swap = {"rate": 0.2, "members": ["sex"], "within": "anywhere", "between": "parish"}
     derive(hamlet.store, tmp_path / "1", "random-swap", swap, secret=SECRET)
     derive(tmp_path / "1", tmp_path / "2", "pram", PRAM, secret=SECRET)
     written = CensusStore.open(tmp_path / "2")
@@ -172,3 +174,88 @@ def test_somebody_has_to_be_left(store: CensusStore, tmp_path: Path) -> None:
     plan = plan_of(store, tmp_path, making=Making(delete=path))
     with pytest.raises(SpecError, match="names everybody"):
         treated(store, plan, design_of(plan, store), SECRET)
+
+
+BETWEEN = (
+    "random-swap rate=0.4 members=sex",
+    "proportional-swap risk_variables=age,sex rate=0.3 members=sex",
+    "targeted-swap risk_variables=age,sex k=3 rate=0.2 profiles=persons",
+)
+
+
+def areas(store: CensusStore, treated: CensusStore) -> tuple[np.ndarray, np.ndarray]:
+    """The areas of households before and after: units that move stand elsewhere in a store."""
+    variable = store.schema.variable("ed")
+    rows, _ = rows_of(store, treated.digests(H)[slice(None)], H)
+    before = store.column(H, variable)[slice(None)][rows]
+    return before, treated.column(H, variable)[slice(None)]
+
+
+@pytest.mark.parametrize("method", BETWEEN)
+@pytest.mark.parametrize("kept", ["ed@parish", "ed"])
+def test_places_are_exchanged_between_areas_that_the_file_tells(
+    store: CensusStore, tmp_path: Path, method: str, kept: str
+) -> None:
+    design = Design(name="C", fraction=Fraction(1, 10), keep=(kept,))
+    plan = plan_of(store, tmp_path, designs=(design,), treatments=(Treatment(method=method),))
+    result = treated(store, plan, design_of(plan, store, "C"), SECRET)
+    told = store.schema.variable("ed").level(kept.partition("@")[2] or None).group_array
+    before, after = areas(store, result.store)
+    moved = before != after
+    assert moved.sum() > 10
+    assert (told[before[moved]] != told[after[moved]]).all()
+
+
+@pytest.mark.parametrize(
+    ("method", "kept", "words"),
+    [
+        ("random-swap rate=0.2 members=sex within=parish", "ed@parish", "leave within out"),
+        ("random-swap rate=0.2 members=sex within=ed", "ed", "or name parish"),
+        ("random-swap rate=0.2 members=sex within=ed@parish", "ed@parish", "one area that the"),
+        ("proportional-swap risk_variables=age within=parish", "ed@parish", "leave within out"),
+        ("targeted-swap k=1 rate=0.2 within=parish", "ed@parish", "leave within out"),
+        ("targeted-swap k=1 rate=0.2 levels=ed", "ed@parish", "Leave the level out"),
+        ("random-swap rate=0.2 between=ed within=anywhere", "ed@parish", "Leave the level out"),
+        ("geographic-pram move=ed=0.1", "ed@parish", "move=parish=0.06"),
+    ],
+)
+def test_exchanges_inside_one_area_of_the_file_are_refused(
+    store: CensusStore, tmp_path: Path, method: str, kept: str, words: str
+) -> None:
+    design = Design(name="C", fraction=Fraction(1, 10), keep=(kept,))
+    plan = plan_of(store, tmp_path, designs=(design,), treatments=(Treatment(method=method),))
+    with pytest.raises(SpecError, match=re.escape(words)):
+        treated(store, plan, design_of(plan, store, "C"), SECRET)
+
+
+@pytest.mark.parametrize("method", ["within=parish", "within=anywhere"])
+def test_regions_that_hold_several_areas_of_the_file_are_kept(
+    store: CensusStore, tmp_path: Path, method: str
+) -> None:
+    design = Design(name="C", fraction=Fraction(1, 10), keep=("ed",))
+    swap = Treatment(method=f"random-swap rate=0.4 members=sex {method}")
+    plan = plan_of(store, tmp_path, designs=(design,), treatments=(swap,))
+    result = treated(store, plan, design_of(plan, store, "C"), SECRET)
+    parish = store.schema.variable("ed").level("parish").group_array
+    before, after = areas(store, result.store)
+    crossed = parish[before] != parish[after]
+    assert crossed.any() == (method == "within=anywhere")
+    assert (before != after).any()
+
+
+def test_a_swap_section_inside_the_areas_of_the_file_is_refused(hamlet: Hamlet) -> None:
+    text = (
+        'store = "census.store"\n[risk]\nsampled = 1\nladder = ["age", "sex"]\n'
+        '[[design]]\nname = "A"\nhouseholds = 0.5\nkeep = ["ed@parish"]\n[swap]\nshare = 0.2\n'
+    )
+    path = hamlet.write("inside.toml", text + 'within = "parish"\n')
+    with pytest.raises(SpecError, match="leave within out"):
+        Release(path, secret=SECRET).assess()
+    path = hamlet.write("between.toml", text)
+    (result,) = Release(path, secret=SECRET).assess().designs
+    (moved,) = [table for table in result.further if table.name == "moved-records"]
+    every, few, _ = moved.rows
+    assert 0 < every[2] < every[1]
+    assert every[3] == pytest.approx(every[2] / every[1], abs=1e-6)
+    assert few[1] > 0
+    assert any("another area than their own" in str(note) for note in result.notes)

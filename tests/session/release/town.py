@@ -50,6 +50,10 @@ population_uniques = 1.0
 not_anonymous = 1.0
 household_risk = 1.0
 composition_uniques = 1.0
+expected_matches_of_file = 1.0
+population_uniques_of_file = 1.0
+not_anonymous_of_file = 1.0
+composition_uniques_of_file = 1.0
 
 [thresholds]
 persons = 1

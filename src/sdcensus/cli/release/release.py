@@ -79,7 +79,7 @@ def assess(
     for caution in assessment.notes:
         _note(in_language(caution, language), output, language)
     for design in assessment.designs:
-        _show(design, output, language)
+        _show(design, assessment.known_keys, output, language)
     if out is not None:
         output.say(f"\n{speak('release.say.office', language, folder=str(out))}")
         if (out / GROUPINGS_FILE).exists():
@@ -287,7 +287,9 @@ def presets(
         output.verbatim(line)
 
 
-def _show(design: DesignResult, output: Output, language: str | None) -> None:
+def _show(
+    design: DesignResult, known_keys: int | None, output: Output, language: str | None
+) -> None:
     """The verdict about a design, measure by measure."""
     from sdcensus.report.release.words import advice
 
@@ -303,6 +305,15 @@ def _show(design: DesignResult, output: Output, language: str | None) -> None:
             f"{'≤' if verdict.passes else '>'} {share_text(verdict.accepted, language, digits=2)}",
         )
     output.show(table)
+    row = design.judged_row(known_keys)
+    worst = {"persons": row, "households": design.composition}
+    for units, risk in worst.items():
+        if risk is None or risk.journalist_risk is None:
+            continue
+        known = share_text(risk.prosecutor_risk, language, digits=2)
+        unknown = share_text(risk.journalist_risk, language, digits=2)
+        words = speak(f"release.say.worst_{units}", language, journalist=unknown, prosecutor=known)
+        output.say(words)
     for measures, change in advice(design, language):
         names = [speak(f"release.measure.{measure}", language) for measure in measures]
         output.say(

@@ -14,6 +14,9 @@ NATIONAL_PLAN_FILE, NATIONAL_FOLDER = "plan.toml", "national"
 #: the folder that it goes to.
 RELEASE_FILE, GROUPINGS_FILE = "release.toml", "groupings.csv"
 PUBLIC_USE_NAME, RESEARCHERS_FOLDER = "census-2021-puf", "researchers"
+#: How the file that is made tells ages: with more groups too many households are alone with those
+#: of their members.
+_PUBLIC_AGES = "0,15,65+"
 #: How the smaller designs tell variables.
 _RECODES = {
     "age": "0,10,...,70+",
@@ -89,13 +92,19 @@ def release_document(store: str, office: str, *, formats: tuple[str, ...]) -> st
         office: The folder for the office only.
         formats: Formats of the records.
     """
-    recodes = ", ".join(f"{name} = {json.dumps(level)}" for name, level in _RECODES.items())
     return data_text(
         "release.txt",
         store=store,
         office=office,
         name=PUBLIC_USE_NAME,
         groupings=GROUPINGS_FILE,
-        recodes=f"recode = {{ {recodes} }}",
+        recodes=_recodes({}),
+        public=_recodes({"age": _PUBLIC_AGES}),
         formats=json.dumps(list(formats)),
     )
+
+
+def _recodes(other: dict[str, str]) -> str:
+    """How a smaller design tells variables."""
+    told = {**_RECODES, **other}
+    return f"recode = {{ {', '.join(f'{name} = {json.dumps(to)}' for name, to in told.items())} }}"

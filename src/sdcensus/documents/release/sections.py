@@ -263,6 +263,10 @@ class AcceptanceSection(Section):
     not_anonymous: AcceptedShare | None = None
     household_risk: AcceptedShare | None = None
     composition_uniques: AcceptedShare | None = None
+    expected_matches_of_file: AcceptedShare | None = None
+    population_uniques_of_file: AcceptedShare | None = None
+    not_anonymous_of_file: AcceptedShare | None = None
+    composition_uniques_of_file: AcceptedShare | None = None
     unchanged_amounts: AcceptedShare | None = None
 
 

@@ -8,7 +8,8 @@ release with the same fraction have the same households, whatever they are calle
 tell, so that a second thought about recodes hands out nobody else.
 
 Lists that are drawn on their own: institutions; large households, in an order without areas where
-they are drawn again; persons who live in no household.
+they are drawn again; persons who live in no household; and members of large households where
+these are told person by person.
 """
 
 from __future__ import annotations
@@ -53,6 +54,7 @@ class SampledList(IntEnum):
     LARGE = 1
     INSTITUTIONS = 2
     ALONE = 3
+    APART = 4
 
 
 #: Draws for the order of units, for places to start, and for the order of large households.
@@ -138,16 +140,23 @@ def _lists(
     """Every list with who is taken from it; those without units are left out."""
     unit = design.unit
     number = np.full(store.rows(unit), SampledList.UNITS, dtype=np.uint8)
-    if _drawn_again(store, plan, unit):
-        assert plan.large_above is not None
-        number[household_sizes(store) > plan.large_above] = SampledList.LARGE
+    large = _large(store, plan, unit)
+    if plan.large is LargeHouseholds.DRAW_AGAIN:
+        number[large] = SampledList.LARGE
     number[_institutions(store, plan, unit)] = SampledList.INSTITUTIONS
+    if plan.large is LargeHouseholds.APART:
+        # Whatever else they are: in a large institution, too, members are told one by one.
+        number[large] = SampledList.APART
     rows_by_list: list[tuple[SampledList, Entity, Int64]] = [
-        (each, unit, np.flatnonzero(number == each)) for each in SampledList
+        (each, unit, np.flatnonzero(number == each))
+        for each in (SampledList.UNITS, SampledList.LARGE, SampledList.INSTITUTIONS)
     ]
     if unit is Entity.HOUSEHOLD and _has(store.schema, Entity.PERSON):
         holders = holder_rows(store, Entity.PERSON, unit)
         rows_by_list.append((SampledList.ALONE, Entity.PERSON, np.flatnonzero(holders == NO_ROW)))
+        members = np.append(number == SampledList.APART, False)
+        apart = members[np.where(holders == NO_ROW, members.size - 1, holders)]
+        rows_by_list.append((SampledList.APART, Entity.PERSON, np.flatnonzero(apart)))
     counter = release_counter(plan.name)
     areas: dict[Entity, Int64] = {}
     lists = []
@@ -158,7 +167,8 @@ def _lists(
         words = draws.words(digests, counter, _AGAIN if each is SampledList.LARGE else _ORDER)
         if entity not in areas:
             areas[entity] = sorted_areas(store, entity)
-        area = np.zeros(rows.size, np.int64) if each is SampledList.LARGE else areas[entity][rows]
+        without_areas = each in (SampledList.LARGE, SampledList.APART)
+        area = np.zeros(rows.size, np.int64) if without_areas else areas[entity][rows]
         order = order_by_area(area, words, digests)
         fraction = design.design.fraction
         start = drawn_below(draws, fraction.denominator, counter, _START, int(each))
@@ -167,13 +177,12 @@ def _lists(
     return tuple(lists)
 
 
-def _drawn_again(store: CensusStore, plan: ReleasePlan, unit: Entity) -> bool:
-    return (
-        plan.large_above is not None
-        and plan.large is LargeHouseholds.DRAW_AGAIN
-        and unit is Entity.HOUSEHOLD
-        and _has(store.schema, Entity.PERSON)
-    )
+def _large(store: CensusStore, plan: ReleasePlan, unit: Entity) -> Int64:
+    """The rows of large households, where the plan says which ones these are."""
+    known = unit is Entity.HOUSEHOLD and _has(store.schema, Entity.PERSON)
+    if plan.large_above is None or not known:
+        return np.zeros(0, dtype=np.int64)
+    return np.flatnonzero(household_sizes(store) > plan.large_above)
 
 
 def _institutions(store: CensusStore, plan: ReleasePlan, unit: Entity) -> Int64:
@@ -230,6 +239,7 @@ def _list_name(number: SampledList, entity: Entity) -> Sentence:
         SampledList.LARGE: "release_sample.lists.large",
         SampledList.INSTITUTIONS: "release_sample.lists.institutions",
         SampledList.ALONE: "release_sample.lists.alone",
+        SampledList.APART: "release_sample.lists.apart",
     }
     plain = f"release_sample.lists.{entity.plural}"
     return sentence(names.get(number, plain))

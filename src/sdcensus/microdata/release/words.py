@@ -35,6 +35,9 @@ def public_notes(records: FileRecords, plan: ReleasePlan) -> tuple[Text, ...]:
         notes.append(Text.named("release_sample.notes.two_weights"))
     if _changed(records, plan):
         notes.append(Text.named("release_sample.notes.changed"))
+    if plan.large is LargeHouseholds.APART and plan.large_above is not None:
+        above = Text.named("release_sample.notes.apart").filled(above=str(plan.large_above))
+        notes.append(above)
     return tuple(notes)
 
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from sdcensus.kernels.swapping.selection import select_in_proportion, shared_risk
 from sdcensus.microdata.method import Changes, Draws, FactTable
-from sdcensus.microdata.swapping.criteria.matching import MEMBERS, member_design
+from sdcensus.microdata.swapping.criteria.matching import BETWEEN, MEMBERS, member_design
 from sdcensus.microdata.swapping.criteria.members import combination_counts
 from sdcensus.microdata.swapping.earlier import SwapPairs, joined
 from sdcensus.microdata.swapping.facts import foreseen_facts, outcome_facts
@@ -64,6 +64,7 @@ class ProportionalSwap(Confidential):
         rate: The share of units that are selected.
         members: By what members are counted, of whom partners have equally many.
         within: The level inside whose areas partners lie; anywhere if nothing is said.
+        between: The level in whose areas they differ; the finest if nothing is said.
         farther: Whether the next larger region is tried where there is no partner.
         carry, rederive: What goes with a place, and second geographies that follow it.
         earlier: Pairs of an earlier derivation.
@@ -74,6 +75,7 @@ class ProportionalSwap(Confidential):
     rate: float = 0.05
     members: tuple[str, ...] = ("sex", "age:15:65")
     within: str = ""
+    between: str = ""
     farther: bool = False
     carry: tuple[str, ...] = ()
     rederive: tuple[str, ...] = ()
@@ -107,6 +109,7 @@ class ProportionalSwap(Confidential):
             ValueKind.TEXT,
             "The level inside whose areas partners lie; anywhere if nothing is said.",
         ),
+        BETWEEN,
         FARTHER,
         CARRY,
         REDERIVE,
@@ -162,7 +165,12 @@ class ProportionalSwap(Confidential):
         progress("looking at households", 0.0)
         units = unit_table(records, of=self.of, leave_out_imputed=self.leave_out_imputed)
         design = member_design(
-            units, draws, members=self.members, within=self.within, farther=self.farther
+            units,
+            draws,
+            members=self.members,
+            within=self.within,
+            between=self.between,
+            farther=self.farther,
         )
         selected = select_units(units, unit_risks(units, self.risk_variables), self.rate, draws)
         level = np.full(len(units), NOT_AT_RISK, dtype=np.int64)

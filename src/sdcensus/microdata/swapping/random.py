@@ -12,7 +12,12 @@ import numpy.typing as npt
 
 from sdcensus.microdata.method import Changes, Draws, FactTable
 from sdcensus.microdata.swapping.criteria.allocation import Allocation, area_shares, pair_by_area
-from sdcensus.microdata.swapping.criteria.matching import MEMBERS, large_area, member_design
+from sdcensus.microdata.swapping.criteria.matching import (
+    BETWEEN,
+    MEMBERS,
+    large_area,
+    member_design,
+)
 from sdcensus.microdata.swapping.criteria.small_cells import in_small_cells
 from sdcensus.microdata.swapping.earlier import SwapPairs, joined
 from sdcensus.microdata.swapping.facts import foreseen_facts, outcome_facts
@@ -71,6 +76,7 @@ class RandomSwap(Confidential):
         members: By what members are counted, of whom partners have equally many.
         stratum: Further variables in which partners are equal.
         within: The level of the large areas; the coarsest if nothing is said.
+        between: The level in whose areas partners differ; the finest if nothing is said.
         farther: Whether the next larger region is tried where there is no partner.
         tables: Units with somebody in a small cell of these begin before all others.
         small: The largest count that is small.
@@ -86,6 +92,7 @@ class RandomSwap(Confidential):
     members: tuple[str, ...] = ("sex", "age:15:65")
     stratum: tuple[str, ...] = ()
     within: str = ""
+    between: str = ""
     farther: bool = False
     tables: tuple[str, ...] = ()
     small: int = 2
@@ -123,6 +130,7 @@ class RandomSwap(Confidential):
             "The level inside whose areas partners lie, or anywhere; the coarsest level if nothing"
             " is said.",
         ),
+        BETWEEN,
         FARTHER,
         Parameter(
             "tables",
@@ -225,6 +233,7 @@ class RandomSwap(Confidential):
             members=self.members,
             stratum=self.stratum,
             within=self.within or large_area(units),
+            between=self.between,
             farther=self.farther,
             missing_match=self.missing_match,
             flag=flagged if controlled else None,

@@ -23,10 +23,16 @@ class MissingValues(StrEnum):
 
 
 class LargeHouseholds(StrEnum):
-    """What happens to households that are so large that they are known."""
+    """What happens to households that are so large that they are known.
+
+    ``draw-again``: they are drawn from a list without areas. ``perturb-ages``: ages of their
+    members are moved. ``apart``: their members are drawn and told one by one, and not as a
+    household. ``keep``: nothing.
+    """
 
     DRAW_AGAIN = "draw-again"
     PERTURB_AGES = "perturb-ages"
+    APART = "apart"
     KEEP = "keep"
 
 

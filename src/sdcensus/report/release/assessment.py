@@ -111,6 +111,8 @@ def _measures(assessment: ReleaseAssessment, language: str | None) -> Iterator[H
     caption = say(f"table.{key}", language, **({} if step is None else {"n": step}))
     yield shell.table(caption, heads, rows, wrapped=True)
     yield shell.paragraph(say("about.measures", language), soft=True)
+    worst = tables.worst_table(assessment.designs, assessment.known_keys, language)
+    yield from _facts(worst, language)
 
 
 def _plot(plot: Plot | None, caption: str) -> Iterator[Html]:

@@ -5,7 +5,7 @@ Every part may be missing: a page tells what is there.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sdcensus.errors import Sentence
@@ -30,6 +30,8 @@ class LadderRow(Confidential):
         population_uniques, population_uniques_confounded: The same in the population (PU).
         not_anonymous: Records that share their keys with fewer than k in the population (K).
         global_risk: Expected correct matches on all records (R).
+        prosecutor_risk, journalist_risk: The chance that the worst record is found by whoever knows
+            that it is in the file (1/f), and by whoever does not (1/F).
         households: The households of the file; ``None`` where there are none.
         households_at_risk: Those with a member who is found with a chance of a half or more.
         household_risk: The mean chance that a household has a member who is found.
@@ -45,12 +47,20 @@ class LadderRow(Confidential):
     global_risk: float
     sample_uniques_confounded: int = 0
     population_uniques_confounded: int = 0
+    prosecutor_risk: float | None = None
+    journalist_risk: float | None = None
     households: int | None = None
     households_at_risk: int | None = None
     household_risk: float | None = None
 
     def __repr__(self) -> str:
         return f"<LadderRow {self.step}: confidential>"
+
+
+def judged_step(ladder: Sequence[LadderRow], known_keys: int | None) -> LadderRow | None:
+    """The step at which a file is judged: that of the plan, or the last one before it."""
+    steps = [row for row in ladder if known_keys is None or row.step <= known_keys]
+    return steps[-1] if steps else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -64,6 +74,9 @@ class CompositionRisk(Confidential):
         population_uniques: Those that are alone in the population.
         not_anonymous: Those that share it with fewer than k in the population.
         expected_matches: Expected correct matches on those that are alone in the file.
+        global_risk: Expected correct matches on all of them.
+        prosecutor_risk, journalist_risk: Of the worst household, as for records; ``None`` where
+            nobody can know.
     """
 
     known: tuple[Text, ...]
@@ -72,6 +85,9 @@ class CompositionRisk(Confidential):
     population_uniques: int
     not_anonymous: int | None = None
     expected_matches: float | None = None
+    global_risk: float | None = None
+    prosecutor_risk: float | None = None
+    journalist_risk: float | None = None
 
     def __repr__(self) -> str:
         return "<CompositionRisk: confidential>"
@@ -135,8 +151,8 @@ class MeasureVerdict(Confidential):
     """One measure against what the licence class accepts.
 
     Attributes:
-        measure: A field of ``Acceptance``: ``expected_matches``, ``population_uniques``,
-            ``not_anonymous``, ``household_risk``, ``composition_uniques``.
+        measure: A field of ``Acceptance``: ``expected_matches``, a share of the country, or
+            ``expected_matches_of_file``, the same as a share of the file.
         value: The measured share; ``None`` where it has no meaning.
         accepted: The most that is accepted.
         change: What would make it pass, or how far it may still go.
@@ -220,6 +236,10 @@ class DesignResult(Confidential):
     def failing(self) -> tuple[MeasureVerdict, ...]:
         """The measures that are above what is accepted."""
         return tuple(verdict for verdict in self.verdicts if not verdict.passes)
+
+    def judged_row(self, known_keys: int | None) -> LadderRow | None:
+        """The step of the ladder at which it is judged."""
+        return judged_step(self.ladder, known_keys)
 
     @property
     def last(self) -> LadderRow | None:

@@ -10,7 +10,12 @@ from sdcensus.model.release.plan import MissingValues
 from sdcensus.model.sentences import Value, in_language, sentence, speak
 from sdcensus.model.spec.headings import joined
 from sdcensus.model.text import Text
-from sdcensus.report.release.results import DesignResult, LadderRow, ReleaseAssessment
+from sdcensus.report.release.results import (
+    CompositionRisk,
+    DesignResult,
+    LadderRow,
+    ReleaseAssessment,
+)
 
 #: The area of the catalogues that holds the words of all papers about files.
 AREA = "release_papers"
@@ -250,6 +255,27 @@ def composition_table(assessment: ReleaseAssessment, language: str | None) -> Fa
     return fact_table("composition", heads, rows)
 
 
+def worst_table(
+    designs: Sequence[DesignResult], known_keys: int | None, language: str | None
+) -> FactTable:
+    """The worst person and the worst household of each design: how sure an intruder may be."""
+    rows: list[list[Fact]] = []
+    for design in designs:
+        measured: list[tuple[str, LadderRow | CompositionRisk, int]] = []
+        row = design.judged_row(known_keys)
+        if row is not None:
+            measured.append(("persons", row, row.records))
+        if design.composition is not None:
+            risk = design.composition
+            measured.append(("households", risk, risk.households))
+        for units, risk_of, size in measured:
+            mean = share(risk_of.global_risk, size)
+            risks = (risk_of.prosecutor_risk, risk_of.journalist_risk)
+            rows.append([design.name, say(f"head.{units}", language), *risks, mean])
+    heads = ("design", "kind_of_unit", "share_prosecutor", "share_journalist", "share_marketer")
+    return fact_table("worst", heads, rows, note=sentence(f"{AREA}.about.worst"))
+
+
 def intruders_table(assessment: ReleaseAssessment) -> FactTable:
     """What simulated intruders claim, and how often rightly."""
     rows: list[list[Fact]] = [
@@ -338,6 +364,7 @@ def every_table(assessment: ReleaseAssessment, language: str | None) -> Iterator
     tables = (
         designs_table(assessment, language),
         verdicts_table(assessment, language),
+        worst_table(assessment.designs, assessment.known_keys, language),
         whole_ladder_table(assessment, language),
         composition_table(assessment, language),
         intruders_table(assessment),

@@ -84,6 +84,8 @@ def modelled_risk(
         population_uniques_confounded=0,
         not_anonymous=round(math.fsum(few)),
         global_risk=math.fsum(of_records),
+        prosecutor_risk=float((1.0 / in_file[in_file > 0]).max(initial=0.0)),
+        journalist_risk=float(of_records.max(initial=0.0)),
         households=risk,
     )
 

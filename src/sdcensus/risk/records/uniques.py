@@ -59,6 +59,9 @@ class Uniques(Confidential):
         k: How many should share their keys.
         not_anonymous: Records of the file that fewer than ``k`` of the census share keys with.
         global_risk: How many records of the file would be matched correctly, all tried.
+        prosecutor_risk: The largest 1/f* of a record: of the worst one if it is known to be in the
+            file.
+        journalist_risk: The largest 1/F*: of the worst one if nobody knows who is in it.
     """
 
     records: int
@@ -71,6 +74,8 @@ class Uniques(Confidential):
     k: int
     not_anonymous: int
     global_risk: float
+    prosecutor_risk: float = 0.0
+    journalist_risk: float = 0.0
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: confidential>"
@@ -243,6 +248,8 @@ def uniques_of(cells: SampledCells, *, population: int, k: int) -> Uniques:
         k=k,
         not_anonymous=int(cells.sample[cells.below(k)].sum()),
         global_risk=math.fsum((cells.sample / matches).tolist()),
+        prosecutor_risk=float((1.0 / cells.sample_matches).max(initial=0.0)),
+        journalist_risk=float((1.0 / matches).max(initial=0.0)),
     )
 
 

@@ -34,6 +34,8 @@ from sdcensus.session.census.secret_file import find_secret
 from sdcensus.store.census_store import CensusStore
 from sdcensus.store.manifest import file_digest
 
+#: Parameters that came later than their methods: where nothing is said, a step is what it was.
+_LATER = ("between",)
 _NUMBER = re.compile(r"[0-9]*\.?[0-9]+|[0-9]+\.", re.ASCII)
 
 
@@ -168,7 +170,8 @@ def _decisive(method: PreTabularMethod) -> dict[str, object]:
     The same file elsewhere is the same step, and another file under the same name is not: a killed
     run must not go on with it. Neither blanks in a list nor whether 1 is written 1.0 decide.
     """
-    settings = _settings(method)
+    every = _settings(method)
+    settings = {name: value for name, value in every.items() if value or name not in _LATER}
     if isinstance(method, NamesFiles):
         settings |= method.file_digests()
     for parameter in method.takes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -33,12 +33,11 @@ from sdcensus.model.secret import Secret
 from sdcensus.session.derive.office_files import write_office_file
 from sdcensus.session.derive.step import Step, step_from_text
 from sdcensus.session.release.deletion import deleted
+from sdcensus.session.release.swaps import MOVES_AREAS, between_told_areas
 from sdcensus.store.census_store import CensusStore
 from sdcensus.store.manifest import file_digest
 from sdcensus.store.owner_only import make_owner_only_folder
 
-#: Methods that exchange areas: only for files that tell one.
-MOVES_AREAS = ("targeted-swap", "random-swap", "proportional-swap", "geographic-pram")
 #: Methods whose records count by new weights only: a file has a weight of its own.
 WEIGHS = ("perturbation-weights", "systematic-sample")
 
@@ -85,8 +84,11 @@ def treated(
         result = _without_named(result, plan, secret)
     for number, treatment in treatments_of(plan, design):
         _check(treatment, design)
-        if method_name(treatment) != Microaggregation.name:
-            result = _after(result, plan, treatment, number, secret, progress)
+        if method_name(treatment) == Microaggregation.name:
+            continue
+        method = between_told_areas(treatment.method, design, store.schema)
+        treatment = replace(treatment, method=method)
+        result = _after(result, plan, treatment, number, secret, progress)
     return result
 
 

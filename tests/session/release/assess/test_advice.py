@@ -12,7 +12,7 @@ import pytest
 from sdcensus.documents.release.preset_files import presets
 from sdcensus.documents.toml.text import toml
 from sdcensus.model.quantities import share_text
-from sdcensus.report.release.results import DesignResult
+from sdcensus.report.release.results import DesignResult, MeasureVerdict
 from sdcensus.session.release.presets import write_preset
 from sdcensus.session.release.release import Release
 from sdcensus.testing.island import SECRET
@@ -24,6 +24,10 @@ ACCEPTED = {
     "not_anonymous": 1.0,
     "household_risk": 1.0,
     "composition_uniques": 1.0,
+    "expected_matches_of_file": 1.0,
+    "population_uniques_of_file": 1.0,
+    "not_anonymous_of_file": 1.0,
+    "composition_uniques_of_file": 1.0,
 }
 TAKEN = re.compile(r"take (\S+) out of ([\w., ]+?)(?=\)|;)")
 ADDED = re.compile(r"(recode|top_code|bottom_code|drop|keep) = (\{[^}]*\}|\[[^]]*\])")
@@ -36,18 +40,29 @@ def hamlet(tmp_path_factory: pytest.TempPathFactory) -> Hamlet:
     return place
 
 
-def assessed(hamlet: Hamlet, design: dict[str, Any], accepted: float, ladder: list[str]) -> Any:
+def assessed(
+    hamlet: Hamlet,
+    design: dict[str, Any],
+    accepted: float,
+    ladder: list[str],
+    measure: str = "population_uniques",
+    more: str = "",
+) -> Any:
     lines = [f"store = {toml(hamlet.store.as_posix())}", "[risk]", f"ladder = {toml(ladder)}"]
     lines += ["[acceptance]"]
-    levels = {**ACCEPTED, "population_uniques": accepted}
+    levels = {**ACCEPTED, measure: accepted}
     lines += [f"{name} = {toml(value)}" for name, value in levels.items()]
     lines += ["[[design]]", *(f"{name} = {toml(value)}" for name, value in design.items())]
-    path = hamlet.write("advised.toml", "\n".join(lines) + "\n")
+    path = hamlet.write("advised.toml", "\n".join([*lines, more]) + "\n")
     return Release(path, secret=SECRET).assess().designs[0]
 
 
-def failing(result: DesignResult) -> str:
-    verdict = next(each for each in result.verdicts if each.measure == "population_uniques")
+def verdict_of(result: DesignResult, measure: str = "population_uniques") -> MeasureVerdict:
+    return next(each for each in result.verdicts if each.measure == measure)
+
+
+def failing(result: DesignResult, measure: str = "population_uniques") -> str:
+    verdict = verdict_of(result, measure)
     assert not verdict.passes
     return str(verdict.change)
 
@@ -109,10 +124,51 @@ def test_advice_that_is_followed_gives_what_it_promises(hamlet: Hamlet, case: st
     edited = followed(design, advice)
     assert edited != design, advice
     result = assessed(hamlet, edited, accepted, ladder)
-    verdict = next(each for each in result.verdicts if each.measure == "population_uniques")
+    verdict = verdict_of(result)
     if promised is not None:
         assert share_text(verdict.value, digits=2) == promised[1], advice
     assert verdict.passes == ("passes" in advice.partition(" Or ")[0]), advice
+
+
+SHARES_OF_FILES = {
+    "persons": ("population_uniques_of_file", {}, 0.01),
+    "matches": ("expected_matches_of_file", {}, 0.01),
+    "records below k": ("not_anonymous_of_file", {}, 0.02),
+    "households, coarser ages": ("composition_uniques_of_file", {}, 0.12),
+    "households, two groups of age": ("composition_uniques_of_file", {}, 0.05),
+    "households, none": ("composition_uniques_of_file", {}, 0.0),
+    "households with ages to 75": (
+        "composition_uniques_of_file",
+        {"top_code": {"age": 75}},
+        0.05,
+    ),
+    "households in intervals": (
+        "composition_uniques_of_file",
+        {"recode": {"age": "0,5,...,95+"}},
+        0.05,
+    ),
+    "households with areas": ("composition_uniques_of_file", {"keep": ["ed@parish"]}, 0.05),
+    "households of the country": ("composition_uniques", {}, 0.01),
+}
+LARGE = re.compile(r"\[large_households\] (above = \d+), (treatment = \"apart\")")
+
+
+@pytest.mark.parametrize("case", SHARES_OF_FILES)
+def test_advice_about_shares_of_the_file_works(hamlet: Hamlet, case: str) -> None:
+    measure, more, accepted = SHARES_OF_FILES[case]
+    design = {"name": "A", "households": "1/2", **more}
+    advice = failing(assessed(hamlet, design, accepted, KEYS, measure), measure)
+    promised = re.match(r"It would be ([\d.]+.%)", advice)
+    tables = LARGE.search(advice.partition(" Or ")[0])
+    large = "" if tables is None else f"[large_households]\n{tables[1]}\n{tables[2]}\n"
+    edited = followed(design, advice)
+    assert edited != design or large, advice
+    verdict = verdict_of(assessed(hamlet, edited, accepted, KEYS, measure, large), measure)
+    if promised is not None:
+        assert share_text(verdict.value, digits=2) == promised[1], advice
+    assert verdict.passes == ("passes" in advice.partition(" Or ")[0]), advice
+    if measure.endswith("_of_file"):
+        assert "sample" not in advice
 
 
 def test_presets_are_documents_that_work_beside_a_store(hamlet: Hamlet) -> None:

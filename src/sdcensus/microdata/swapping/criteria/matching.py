@@ -32,6 +32,13 @@ MEMBERS = Parameter(
     default=("sex", "age:15:65"),
 )
 
+BETWEEN = Parameter(
+    "between",
+    ValueKind.TEXT,
+    "The level in whose areas partners differ; the finest if nothing is said. A file that tells"
+    " coarser areas is changed by exchanges between these only.",
+)
+
 
 def member_design(
     units: UnitTable,
@@ -40,6 +47,7 @@ def member_design(
     members: Sequence[str],
     stratum: Sequence[str] = (),
     within: str = "",
+    between: str = "",
     farther: bool = False,
     missing_match: bool = False,
     flag: Integers | None = None,
@@ -52,6 +60,7 @@ def member_design(
         members: By what members are counted.
         stratum: Further variables in which partners are equal.
         within: The level inside whose areas partners lie; anywhere where nothing is said.
+        between: The level in whose areas they differ; the finest where nothing is said.
         farther: Whether the next larger region is tried where there is no partner.
         missing_match: Whether units without a value of a stratum match each other.
         flag: A further mark of each unit in which partners are equal.
@@ -59,29 +68,32 @@ def member_design(
     Raises:
         SpecError: Nobody could exchange a place, or something that is named does not exist.
     """
-    finest = finest_level(units)
+    level = exchange_level(units, between)
     if within:
-        levels_inside(finest, within)
+        levels_inside(level, within)
     ready = {units.unused_name(_MEMBERS): compositions(units, members)}
     if flag is not None:
         ready[units.unused_name(_FLAG)] = flag
     text = ",".join([*ready, *stratum])
     return SwapDesign(
         units=units,
-        levels=finest,
+        levels=level,
         profiles=similarity_profiles(units, [text], missing_match=missing_match, ready=ready),
         risk=without_risk(units),
         waits=draw_waits(draws.words(units.digests, _OFFERING)),
-        reach=reach_by_level(finest, within=within, farther=farther),
+        reach=reach_by_level(level, within=within, farther=farther),
         draws=draws,
     )
 
 
-def finest_level(units: UnitTable) -> AreaLevels:
-    """The finest level of the geography, in whose areas partners differ."""
+def exchange_level(units: UnitTable, between: str = "") -> AreaLevels:
+    """The level in whose areas partners differ: the finest of the geography if none is named."""
+    leaf = units.leaf[units.movable]
+    if between:
+        return several_areas(area_levels(units.store.schema, [between]), leaf, named=True)
     levels = area_levels(units.store.schema)
     finest = AreaLevels(levels.geography, levels.levels[-1:])
-    return several_areas(finest, units.leaf[units.movable], named=False)
+    return several_areas(finest, leaf, named=False)
 
 
 def large_area(units: UnitTable) -> str:

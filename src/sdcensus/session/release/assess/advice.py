@@ -64,6 +64,31 @@ def advice_coarser(design: FileDesign, key: FileVariable, level: Level) -> Advic
     return None
 
 
+def advice_intervals(
+    design: FileDesign, key: FileVariable, intervals: str
+) -> tuple[Level, Advice] | None:
+    """How a design tells a key of numbers in other intervals, with the level that it tells then.
+
+    Args:
+        design: What the file tells now.
+        key: The key.
+        intervals: Lower bounds, such as ``0,15+``.
+
+    Returns:
+        ``None`` where the codes are no numbers, or the intervals cut through what is told.
+    """
+    name = key.source.name
+    recode = Recode(variable=name, intervals=intervals)
+    try:
+        level = recoded(key.source, recode)
+    except SpecError:
+        return None
+    if not key.level.refines(level) or level.refines(key.level):
+        return None
+    text = f'recode = {{ {name} = "{intervals}" }}'
+    return level, Advice(text, name, tuple(_places(design, key, recode)))
+
+
 def advice_left_out(design: FileDesign, key: FileVariable) -> Advice:
     """How a design leaves a key out."""
     name = key.source.name

@@ -30,17 +30,18 @@ from sdcensus.report.release.results import (
     LadderRow,
     MeasureVerdict,
     ReleaseAssessment,
+    judged_step,
 )
 from sdcensus.session.release.assess.amounts import amount_findings
 from sdcensus.session.release.assess.cumulation import Cumulation, cumulation
 from sdcensus.session.release.assess.intruder import finds_keys, intruder_row, simulate_intruder
 from sdcensus.session.release.assess.ladders import Ladders, variable_text
 from sdcensus.session.release.assess.measures import (
-    composition_of,
     diversity_facts,
     sample_only_facts,
     special_of,
 )
+from sdcensus.session.release.assess.neighbours import Neighbours
 from sdcensus.session.release.assess.proposal import write_proposal
 from sdcensus.session.release.assess.sample_only import (
     sample_risk,
@@ -48,13 +49,14 @@ from sdcensus.session.release.assess.sample_only import (
     sampled_share,
 )
 from sdcensus.session.release.assess.verdict import (
+    BY_MEMBERS,
     Alternative,
-    judged_step,
     until_accepted,
     verdicts,
 )
 from sdcensus.session.release.designed import DesignedRecords, designed
 from sdcensus.session.release.opened import OpenRelease
+from sdcensus.session.release.swaps import moved_facts
 from sdcensus.session.release.utility.measurement import measured_utility
 from sdcensus.session.release.utility.stations import CensusStation
 
@@ -166,22 +168,16 @@ def assessed_design(
     ladder = ladders.rows(rules.missing, progress)
     other = next(each for each in MissingValues if each is not rules.missing)
     judged = judged_step(ladder, rules.known_keys)
-    composition = composition_of(records, rules, share)
-    tried: tuple[Alternative, ...] = ()
-    population = population_of(opened, share)
-    fraction = float(records.design.design.fraction)
-    judge = partial(verdicts, judged, composition, plan.acceptance, population, fraction=fraction)
-    measures = judge()
-    if judged is not None and _fails(measures):
-        alternatives = ladders.alternatives(judged.step, rules.missing, progress)
-        tried = tuple(until_accepted(alternatives, plan.acceptance, population))
-        measures = judge(alternatives=tried, ladder=ladder)
+    neighbours = Neighbours(records, plan, share)
+    measures = _verdicts(opened, ladders, ladder, neighbours, share, progress)
     together = cumulation(plan, opened.store, records, progress)
     searched = rows.size <= MOST_SEARCHED
     names = [variable_text(variable) for variable in records.design.ladder]
     diverse = diversity_facts(records, ladders, rules)
     model = _model(opened, ladders, records, judged, share, progress) if searched else None
     amounts = amount_findings(opened, told)
+    known_keys = 0 if judged is None or share is not None else judged.step
+    exchanged, said = moved_facts(opened.store, records, rules, known_keys)
     utility = measured_utility(opened.store, records, plan, census=census, progress=progress)
     given = tuple(facts for facts in records.facts if facts.name == GIVE_AWAYS)
     others = (facts for facts in records.facts if facts.name != GIVE_AWAYS)
@@ -197,7 +193,7 @@ def assessed_design(
         ladder=ladder,
         ladder_otherwise=() if share is not None else ladders.rows(other, progress),
         verdicts=measures,
-        composition=composition,
+        composition=neighbours.risk,
         intruders=() if share is not None else tuple(_intruders(opened, told, progress)),
         special=special_of(ladders, rows, names, rules, progress) if searched else None,
         diversity=() if diverse is None else (diverse,),
@@ -206,11 +202,44 @@ def assessed_design(
         groupings=tuple(_groupings(opened, told)),
         giveaways=given,
         utility=utility.facts,
-        further=(*amounts.facts, *records.sample.facts, *others),
+        further=(*amounts.facts, *exchanged, *records.sample.facts, *others),
         refusals=(*amounts.refusals, *together.refusals),
-        notes=tuple(dict.fromkeys((*_notes(records, given, together), *amounts.notes))),
+        notes=tuple(
+            dict.fromkeys(
+                (*neighbours.notes(), *said, *_notes(records, given, together), *amounts.notes)
+            )
+        ),
     )
     return AssessedDesign(told=told, result=result, together=together)
+
+
+def _verdicts(
+    opened: OpenRelease,
+    ladders: Ladders,
+    ladder: tuple[LadderRow, ...],
+    neighbours: Neighbours,
+    share: float | None,
+    progress: Progress,
+) -> tuple[MeasureVerdict, ...]:
+    """Every measure of a design; what would help is looked for where one fails."""
+    rules, acceptance = opened.plan.risk, opened.plan.acceptance
+    judged, population = judged_step(ladder, rules.known_keys), population_of(opened, share)
+    judge = partial(
+        verdicts,
+        judged,
+        neighbours.risk,
+        acceptance,
+        population,
+        fraction=ladders.fraction,
+        ladder=ladder,
+    )
+    failing = {each.measure for each in judge() if not each.passes}
+    tried = partial(until_accepted, acceptance=acceptance, population=population)
+    alternatives: tuple[Alternative, ...] = ()
+    if judged is not None and failing - BY_MEMBERS:
+        alternatives = tuple(tried(ladders.alternatives(judged.step, rules.missing, progress)))
+    others = tuple(tried(neighbours.alternatives(progress))) if failing & BY_MEMBERS else ()
+    return judge(alternatives=alternatives, neighbours=others)
 
 
 def _notes(
@@ -256,10 +285,6 @@ def _left_aside(design: FileDesign) -> Iterator[Sentence]:
         yield sentence("release.aside.keys", keys=", ".join(design.not_in_file))
     for reason in design.not_applied:
         yield sentence("release.aside.recode", reason=reason)
-
-
-def _fails(measures: Sequence[MeasureVerdict]) -> bool:
-    return any(not measure.passes for measure in measures)
 
 
 def _recodes(told: DesignedRecords) -> Iterator[str]:

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sdcensus.microdata.release.records import FileRecords
+from sdcensus.errors import SpecError
+from sdcensus.microdata.release.records import NO_HOLDER, FileRecords
 from sdcensus.model.progress import Progress, no_progress
-from sdcensus.model.release.file_variable import FileVariable
+from sdcensus.model.release.file_variable import FileDesign, FileVariable
 from sdcensus.model.release.plan import MissingValues, RiskRules
 from sdcensus.model.release.recoding import coarser_of
+from sdcensus.model.schema.number_codes import bounds_of
 from sdcensus.model.schema.roles import IndicatorRole, recognised
 from sdcensus.model.schema.variable import Entity, Level
 from sdcensus.model.text import Text
@@ -22,12 +24,19 @@ from sdcensus.risk.records.combinations import Combinations, combinations, witho
 from sdcensus.risk.records.key_column import KeyColumn
 from sdcensus.risk.records.ladder import StepMeasure, StepRisk, ladder_risk
 from sdcensus.risk.records.modelled import modelled_risk
-from sdcensus.session.release.assess.advice import advice_coarser, advice_left_out
+from sdcensus.session.release.assess.advice import (
+    advice_coarser,
+    advice_intervals,
+    advice_left_out,
+)
 from sdcensus.session.release.assess.verdict import Alternative, Change
 from sdcensus.session.release.columns import households_of, shown_columns
 
 Mask = npt.NDArray[np.bool_]
 Integers = npt.NDArray[Any]
+
+#: From which age on people are adults, and elderly, in groups that are proposed.
+_ADULT, _OLD = 15, 60
 
 
 class Ladders:
@@ -46,7 +55,7 @@ class Ladders:
         self._variables = records.design.ladder
         self._rules = rules
         self._columns = shown_columns(records)
-        self._households: Integers | None = households_of(store)
+        self._households: Integers | None = told_households(records)
         self._sampled: Mask = records.sample.taken(Entity.PERSON, store.rows(Entity.PERSON))
         self._measure = StepMeasure(self._sampled, self._households, rules.k)
         self._share = share
@@ -67,6 +76,11 @@ class Ladders:
     def sampled(self) -> Mask:
         """Which persons are in the file."""
         return self._sampled
+
+    @property
+    def fraction(self) -> float:
+        """The share of the census that the file holds."""
+        return float(self._design.design.fraction)
 
     def rows(
         self, missing: MissingValues, progress: Progress = no_progress
@@ -128,15 +142,10 @@ class Ladders:
 
     def _changes(self, place: int) -> Iterator[tuple[Change, KeyColumn | None]]:
         variable = self._variables[place]
-        name = variable_text(variable)
-        for level in _coarser(variable):
-            label = variable.source.level_label(level.name) or Text.of(level.name)
-            advice = advice_coarser(self._design, variable, level)
-            if advice is not None:
-                column = _told_coarser(self._columns[place], variable, level)
-                yield Change(name, label, advice), column
+        yield from coarser_changes(self._design, variable, self._columns[place])
         # No user wants a file of persons without age or sex.
         if variable.source.name not in self._indispensable:
+            name = variable_text(variable)
             yield Change(name, advice=advice_left_out(self._design, variable)), None
 
     def _row(self, keys: Combinations, number: int) -> LadderRow:
@@ -171,6 +180,73 @@ class Ladders:
         ).steps
 
 
+def told_households(records: FileRecords) -> Integers | None:
+    """The household of each person; none where the file tells a person without the household."""
+    households = households_of(records.store)
+    if households is None or Entity.HOUSEHOLD not in records.sample.rows:
+        return households
+    inside = np.asarray(households).astype(np.int64)
+    size = records.store.rows(Entity.HOUSEHOLD)
+    told = np.append(records.sample.taken(Entity.HOUSEHOLD, size), False)
+    apart = ~told[np.where((inside < 0) | (inside >= size), size, inside)]
+    rows = records.sample.rows[Entity.PERSON]
+    inside[rows[apart[rows]]] = NO_HOLDER
+    return inside
+
+
+def coarser_changes(
+    design: FileDesign, variable: FileVariable, column: KeyColumn
+) -> Iterator[tuple[Change, KeyColumn]]:
+    """A key at each declared level that is coarser than what the file tells."""
+    for level in _coarser(variable):
+        label = variable.source.level_label(level.name) or Text.of(level.name)
+        advice = advice_coarser(design, variable, level)
+        if advice is not None:
+            change = Change(variable_text(variable), label, advice)
+            yield change, told_coarser(column, variable, level)
+
+
+def coarser_ages(
+    design: FileDesign, variable: FileVariable, column: KeyColumn
+) -> Iterator[tuple[Change, KeyColumn]]:
+    """Ages as children, adults and elderly, and as children and adults.
+
+    They begin where codes of the file begin, so that it tells less than before and nothing else.
+    """
+    adults, elderly = (_first_from(variable, number) for number in (_ADULT, _OLD))
+    if adults is None:
+        return
+    for bounds in ([adults, elderly], [adults]):
+        numbers = [number for number in bounds if number is not None]
+        if len(numbers) < len(bounds) or len(set(numbers)) < len(numbers):
+            continue
+        intervals = ",".join(["0", *map(str, numbers)]) + "+"
+        way = advice_intervals(design, variable, intervals)
+        if way is not None:
+            level, advice = way
+            change = Change(variable_text(variable), Text.of(intervals), advice)
+            yield change, told_coarser(column, variable, level)
+
+
+def _first_from(variable: FileVariable, number: int) -> int | None:
+    """The first number from which on a code of the file begins."""
+    return min((low for low in _begins(variable) if low >= number), default=None)
+
+
+def _begins(variable: FileVariable) -> Iterator[int]:
+    """The lowest number of each code of the file."""
+    lowest: dict[int, int] = {}
+    for leaf, group in zip(variable.source.codes, variable.level.group, strict=True):
+        if leaf.is_missing:
+            continue
+        try:
+            low, _ = bounds_of(leaf)
+        except SpecError:
+            return
+        lowest[group] = min(low, lowest.get(group, low))
+    yield from lowest.values()
+
+
 def variable_text(variable: FileVariable) -> Text:
     """What a key is called: its label, or its name."""
     return variable.source.label or Text.of(variable.name)
@@ -189,6 +265,8 @@ def _row(step: StepRisk, name: Text) -> LadderRow:
         population_uniques_confounded=step.population_uniques_confounded,
         not_anonymous=step.not_anonymous,
         global_risk=step.global_risk,
+        prosecutor_risk=step.prosecutor_risk,
+        journalist_risk=step.journalist_risk,
         households=None if households is None else households.households,
         households_at_risk=None if households is None else households.likely,
         household_risk=None if households is None else households.mean,
@@ -207,7 +285,7 @@ def _coarser(variable: FileVariable) -> Iterator[Level]:
             yield level
 
 
-def _told_coarser(column: KeyColumn, variable: FileVariable, level: Level) -> KeyColumn:
+def told_coarser(column: KeyColumn, variable: FileVariable, level: Level) -> KeyColumn:
     """A column at a coarser level; codes that no leaf has stay what they are."""
     extra = column.size - len(variable.level.codes)
     codes = np.full(column.size, -1, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""What else is measured about a design: neighbours, sensitive variables, SUDA, models."""
+"""What else is measured about a design: sensitive variables, SUDA, models."""
 
 from __future__ import annotations
 
@@ -14,91 +14,24 @@ from sdcensus.microdata.release.sample import release_counter
 from sdcensus.model.progress import Progress, no_progress
 from sdcensus.model.release.file_variable import FileDesign, FileVariable
 from sdcensus.model.release.plan import ReleasePlan, RiskRules
-from sdcensus.model.schema.roles import IndicatorRole, recognised
-from sdcensus.model.schema.schema import Schema
 from sdcensus.model.schema.variable import Entity, Role
 from sdcensus.model.sentences import sentence
 from sdcensus.model.text import Text
-from sdcensus.report.release.results import CompositionRisk, SpecialUniques
-from sdcensus.risk.records.composition import composition_risk
+from sdcensus.report.release.results import SpecialUniques
 from sdcensus.risk.records.diversity import SensitiveColumn, diversity
 from sdcensus.risk.records.key_column import KeyColumn
 from sdcensus.risk.records.sample_only import (
     error_by_draws,
     estimated_uniques,
-    individual_risks,
 )
 from sdcensus.risk.records.special_uniques import special_uniques
 from sdcensus.session.release.assess.ladders import Ladders, variable_text
-from sdcensus.session.release.columns import codes_of, households_of, shown_column
+from sdcensus.session.release.columns import codes_of
 
 #: SUDA looks at all sets of keys: with more keys than this, at the first of the ladder.
 MOST_SPECIAL = 8
 #: Models of more records than this are fitted to so many of them.
 _MOST_MODEL = 200_000
-
-
-def composition_of(
-    records: FileRecords, rules: RiskRules, share: float | None = None
-) -> CompositionRisk | None:
-    """What a neighbour finds who knows the members of a household; ``None`` without households.
-
-    Of a store that is a sample (its ``share`` of the population), households that are alone in the
-    file are alone in the population with the chance of Benedetti and Franconi: the share.
-    """
-    design, store = records.design, records.store
-    households = households_of(store)
-    known = known_of_members(design, rules, store.schema)
-    # The finest one first: coarser groups of it would help most.
-    known = tuple(sorted(known, key=lambda each: -len(each.level.codes)))
-    if households is None or not known or Entity.HOUSEHOLD not in records.sample.rows:
-        return None
-    columns = [shown_column(records, variable) for variable in known]
-    sampled = records.sample.taken(Entity.HOUSEHOLD, store.rows(Entity.HOUSEHOLD))
-    areas = [each for each in design.geographies if each.entity is not Entity.PERSON]
-    # Areas that persons have themselves are known of each member, as ages and sexes are.
-    columns += [
-        shown_column(records, each)
-        for each in design.geographies
-        if each.entity is Entity.PERSON and each not in known
-    ]
-    places = [shown_column(records, each, Entity.HOUSEHOLD) for each in areas]
-    risk = composition_risk(
-        columns, households, sampled, places=places, k=rules.k, missing=rules.missing
-    )
-    if share is not None:
-        fraction = share * sampled.mean() if sampled.any() else share
-        alone = risk.sample_uniques
-        chances = individual_risks(np.ones(1), np.array([fraction]))
-        return CompositionRisk(
-            known=tuple(map(variable_text, known)),
-            households=risk.records,
-            sample_uniques=alone,
-            population_uniques=round(alone * fraction),
-            expected_matches=float(alone * chances[0]),
-        )
-    return CompositionRisk(
-        known=tuple(map(variable_text, known)),
-        households=risk.records,
-        sample_uniques=risk.sample_uniques,
-        population_uniques=risk.population_uniques,
-        not_anonymous=risk.not_anonymous,
-        expected_matches=risk.expected_matches,
-    )
-
-
-def known_of_members(
-    design: FileDesign, rules: RiskRules, schema: Schema
-) -> tuple[FileVariable, ...]:
-    """What a neighbour knows of each member: what the plan names, else age and sex."""
-    names = [name.partition("@")[0] for name in rules.composition]
-    if not names:
-        said = dict(schema.roles)
-        for role in (IndicatorRole.AGE, IndicatorRole.SEX):
-            variable = recognised(schema.variables, role)
-            name = said.get(role) or (variable.name if variable is not None else "")
-            names += [name] if name else []
-    return tuple(each for each in design.of(Entity.PERSON) if each.source.name in names)
 
 
 def sensitive_variables(design: FileDesign, rules: RiskRules) -> tuple[FileVariable, ...]:

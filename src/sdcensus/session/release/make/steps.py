@@ -11,6 +11,7 @@ from sdcensus.model.release.plan import ReleasePlan
 from sdcensus.model.release.release_file import ReleaseFile
 from sdcensus.model.sentences import sentence
 from sdcensus.report.release.done import DoneStep, WhatWasDone
+from sdcensus.report.release.tables import worst_table
 from sdcensus.session.gate.gate import AcceptedRisk
 from sdcensus.session.publish.workplace import WrittenFile
 from sdcensus.session.release.assess.assessment import AssessedDesign
@@ -81,6 +82,16 @@ def _steps(
         counts={entity.plural: rows.size for entity, rows in records.sample.rows.items()},
         facts=records.sample.facts,
         notes=records.sample.notes,
+    )
+    worst = worst_table([assessed.result], plan.risk.known_keys, None)
+    yield DoneStep(
+        title=sentence("release.done.assessed"),
+        parameters={
+            each.measure: f"{each.value:.6f} ({'<=' if each.passes else '>'} {each.accepted:g})"
+            for each in assessed.result.verdicts
+            if each.value is not None
+        },
+        facts=(worst,) if worst.rows else (),
     )
     if accepted is not None:
         yield DoneStep(
