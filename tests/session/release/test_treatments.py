@@ -254,8 +254,8 @@ def test_a_swap_section_inside_the_areas_of_the_file_is_refused(hamlet: Hamlet) 
     path = hamlet.write("between.toml", text)
     (result,) = Release(path, secret=SECRET).assess().designs
     (moved,) = [table for table in result.further if table.name == "moved-records"]
-    every, few, _ = moved.rows
-    assert 0 < every[2] < every[1]
-    assert every[3] == pytest.approx(every[2] / every[1], abs=1e-6)
-    assert few[1] > 0
+    number, elsewhere, share = (float(str(fact)) for fact in moved.rows[0][1:])
+    assert 0 < elsewhere < number
+    assert share == pytest.approx(elsewhere / number, abs=1e-6)
+    assert float(str(moved.rows[1][1])) > 0
     assert any("another area than their own" in str(note) for note in result.notes)

@@ -130,7 +130,7 @@ def test_advice_that_is_followed_gives_what_it_promises(hamlet: Hamlet, case: st
     assert verdict.passes == ("passes" in advice.partition(" Or ")[0]), advice
 
 
-SHARES_OF_FILES = {
+SHARES_OF_FILES: dict[str, tuple[str, dict[str, Any], float]] = {
     "persons": ("population_uniques_of_file", {}, 0.01),
     "matches": ("expected_matches_of_file", {}, 0.01),
     "records below k": ("not_anonymous_of_file", {}, 0.02),
