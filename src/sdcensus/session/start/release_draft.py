@@ -24,7 +24,7 @@ _HEAD = """\
 #: Single years of age end here in the detailed design; the coarse one tells children and adults.
 _TOP, _BANDS = 75, "0,15+"
 #: Households with more persons are known by their size, and treated as that.
-_LARGE, _TREATMENT = 8, LargeHouseholds.DRAW_AGAIN
+_LARGE, _TREATMENT = 8, LargeHouseholds.APART
 
 
 def write_release(road: Road) -> bool:
