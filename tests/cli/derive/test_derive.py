@@ -27,7 +27,7 @@ PAGE = ROOT / "docs" / "microdata" / "index.md"
 def block(language: str, containing: str) -> str:
     """A block of the page about pre-tabular methods."""
     blocks: list[str] = re.findall(
-        rf"```{language}\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL
+        rf"```{language}[^\n]*\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL
     )
     return next(text for text in blocks if containing in text)
 

@@ -139,7 +139,7 @@ def test_the_guide_has_the_formats_that_there_are() -> None:
         [
             f"`{one.name}`",
             ", ".join(f"`{file}`" for file in one.files("ages")),
-            f"`{one.media_types[0]}`",
+            f"`{one.full_media_type}`",
         ]
         for one in map(table_format, BUILT_IN)
     ]

@@ -24,13 +24,7 @@ from sdcensus.session.gate.gate import (
     refuse_publishing,
     willing_to_accept,
 )
-from sdcensus.session.gate.group_risk import (
-    Foretelling,
-    figures_of,
-    foretold,
-    gate_of,
-    looks_of,
-)
+from sdcensus.session.gate.group_risk import Foretelling, figures_of, foretold, gate_of, looks_of
 from sdcensus.session.guard.closed import CLOSED_LATE
 from sdcensus.session.guard.guard import (
     REVISION_MINIMUM,

@@ -43,6 +43,10 @@ population_uniques = 1
 not_anonymous = 1
 household_risk = 1
 composition_uniques = 1
+expected_matches_of_file = 1
+population_uniques_of_file = 1
+not_anonymous_of_file = 1
+composition_uniques_of_file = 1
 
 [thresholds]
 persons = 0
