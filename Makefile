@@ -155,6 +155,10 @@ lock: install-dev ## Write the lock files anew (UPGRADE=1: with the newest versi
 audit: install-dev ## Check the lock files for versions with known vulnerabilities
 	@$(BIN)/python scripts/audit.py
 
+.PHONY: house
+house: install-dev ## Count packages, modules and lines of code
+	@$(BIN)/python scripts/house.py
+
 .PHONY: clean
 clean: ## Remove what was built; .venv and demo stay
 	@rm -rf build dist site wheelhouse* .mypy_cache .ruff_cache .pytest_cache .hypothesis \

@@ -85,8 +85,8 @@ def measure(folder: Path, sizes: Sequence[int]) -> list[Line]:
         Line(
             f"All 119 hypercubes and the grid of 1 km², {every['cells'] / 1e6:.1f} million cells",
             _took(every),
-            "at most 90 s and 4 GB",
-            every["seconds"] <= 90 and every["memory"] <= 4 * _GB if full else None,
+            "at most 50 s and 4 GB",
+            every["seconds"] <= 50 and every["memory"] <= 4 * _GB if full else None,
         )
     )
     lines += _growth(folder, sizes, whole)
@@ -143,8 +143,8 @@ def _engines(folder: Path, sizes: Sequence[int]) -> list[Line]:
     persons = max(sizes)
     export = _exported(folder, persons)
     size = sum(one.stat().st_size for one in export.rglob("*.parquet"))
-    # Less than its data, and not less than DuckDB needs to work at all.
-    limit = max(size // 2, _LEAST)
+    # Less than its data; half would be less than the tables of these hypercubes take.
+    limit = max(size * 9 // 10, _LEAST)
     memory = _run(folder, persons, SOME)
     duckdb = _run(folder, persons, SOME, engine="duckdb", limit=limit)
     lines = [
@@ -250,6 +250,7 @@ def publish_nation(
         # The programme breaks small groups down: the gate is asked, and somebody accepts it.
         accept_risk="Benchmark",
         reason="to measure",
+        yes=True,
     )
     report = run.publish(plan, options)
     took = time.perf_counter() - began

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import sdcensus as sc
 from sdcensus.errors import (
     DocumentError,
     InputError,
@@ -127,6 +128,18 @@ def test_exported_files_give_the_same_bytes(run: Run, folder: Path) -> None:
     )
     assert answer.code == 0, answer.err
     assert contents(folder / "other") == contents(folder / "published")
+
+
+def test_exported_files_are_counted_within_a_memory_in_bytes(run: Run, folder: Path) -> None:
+    exported = folder / "exported"
+    assert run("export", folder / "village.store", "--out", exported).code == 0
+    report = sc.publish(
+        folder / "plan.toml",
+        secret=folder / "office.secret",
+        data=str(exported),
+        memory=500_000_000,
+    )
+    assert report.cells
 
 
 def test_the_secret_may_be_named_by_the_environment(

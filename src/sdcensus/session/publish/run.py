@@ -259,7 +259,9 @@ def _other_census(said: PublishOptions) -> Census | None:
     """Records that are counted instead of those of the store."""
     if said.data is None:
         return None
-    return open_parquet(said.data, engine=said.engine or "duckdb", memory_limit=str(said.memory))
+    return open_parquet(
+        said.data, engine=said.engine or "duckdb", memory_limit=f"{said.memory_limit}B"
+    )
 
 
 def _resolved(
