@@ -224,9 +224,9 @@ def different_persons(claims: Sequence[GroupClaims]) -> DifferentPersons:
     Claims about what two cells differ by are left out: they name no cell that holds the person.
     """
     least = most = known = 0
-    usable = [one for one in claims if one.other_cells is None and (one.sizes == 1).any()]
-    for of in dict.fromkeys(one.spec.of for one in usable):
-        own = _Claims([one for one in usable if one.spec.of is of])
+    usable = [claim for claim in claims if claim.other_cells is None and (claim.sizes == 1).any()]
+    for of in dict.fromkeys(claim.spec.of for claim in usable):
+        own = _Claims([claim for claim in usable if claim.spec.of is of])
         cells = sorted(own.inside(), key=len)
         least += _joined_all(cells, len(own.known))
         persons = _joined_where_alike(cells, own.bits())

@@ -138,7 +138,7 @@ def _show_risk(output: Output, found: PlanCheck) -> None:
         output.say(look.sentence)
     show_broken_down(output, found.census, found.measures, found.gate.limit)
     for risk in found.gate.risks:
-        output.note(f"warning: {risk.of.plural}: {risk.told(found.figures)}")
+        output.note(f"warning: {risk.of.plural}: {risk.describe(found.figures)}")
     for remedy in dict.fromkeys(risk.remedy for risk in found.gate.risks):
         output.note(f"What would do: {remedy}")
     for line in found.undecided:

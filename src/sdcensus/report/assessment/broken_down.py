@@ -63,7 +63,7 @@ def refused_line(
         units: How many units there are; ``None`` where that is not known.
         language: The language of the sentence.
     """
-    told = speak(
+    groups = speak(
         "assess.groups.refused",
         language,
         share=share_text(found.share, language),
@@ -72,7 +72,7 @@ def refused_line(
     )
     assembled = found.assembled
     if assembled is None or not assembled.units or not units:
-        return f"{told}."
+        return f"{groups}."
     least, one = "_least" * found.sampled, "_one" * (assembled.units == 1)
     alone = speak(
         f"assess.groups.refused_alone{least}{one}",
@@ -84,7 +84,7 @@ def refused_line(
         mean=decimal_text(assembled.mean, 1, language),
         variables=assembled.variables,
     )
-    return f"{told}{alone}"
+    return f"{groups}{alone}"
 
 
 def _small_lines(found: BrokenDown, language: str | None) -> Iterator[str]:

@@ -73,7 +73,7 @@ class Risk:
     sentence: str
     remedy: str
 
-    def told(self, figures: Mapping[Entity, str]) -> str:
+    def describe(self, figures: Mapping[Entity, str]) -> str:
         """The sentence for the office, with figures where something was counted."""
         counted = figures.get(self.of, "") if self.code is RiskCode.BROKEN_DOWN else ""
         return counted or self.sentence
@@ -251,7 +251,7 @@ def refuse_serving(policy: Policy, report: GateReport) -> None:
                 [
                     f"What the policy {policy.name!r} opens would give people away, so the table"
                     " builder stays closed.",
-                    *_told(report.risks),
+                    *_lines_of(report.risks),
                 ]
             )
         )
@@ -281,7 +281,7 @@ def refuse_publishing(
             "\n".join(
                 [
                     "This plan would give people away, so it is not published.",
-                    *_told(report.risks, figures() if report.breaks_down else {}),
+                    *_lines_of(report.risks, figures() if report.breaks_down else {}),
                     "Or somebody accepts the risk by name, which is kept with the approval:",
                     '  --accept-risk NAME --reason "WHY"',
                 ]
@@ -335,12 +335,12 @@ def _share(
     return GroupShare(of, share, False, noise)
 
 
-def _told(risks: Sequence[Risk], figures: Mapping[Entity, str] = NO_FIGURES) -> list[str]:
+def _lines_of(risks: Sequence[Risk], figures: Mapping[Entity, str] = NO_FIGURES) -> list[str]:
     units: dict[str, list[str]] = {}
     for risk in risks:
-        told = risk.told(figures)
-        if risk.of.plural not in units.setdefault(told, []):
-            units[told].append(risk.of.plural)
+        description = risk.describe(figures)
+        if risk.of.plural not in units.setdefault(description, []):
+            units[description].append(risk.of.plural)
     lines = [f"  {joined(plurals)}: {sentence}" for sentence, plurals in units.items()]
     lines.append("What would do, all of these:")
     lines += [f"  - {remedy}" for remedy in dict.fromkeys(risk.remedy for risk in risks)]

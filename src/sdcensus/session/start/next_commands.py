@@ -175,13 +175,13 @@ def _to_researchers(
     if not measured:
         yield NextStep(sentence("start.next.microdata"), (assess, again))
         return
-    made = _full(road.researchers)
+    folder = _full(road.researchers)
     if not road.researchers.is_dir():
         yield NextStep(sentence("start.next.measure_again"), (assess,))
-        make = ("sdcensus", "release", "make", document, "--out", made, *secret, *spoken)
+        make = ("sdcensus", "release", "make", document, "--out", folder, *secret, *spoken)
         yield NextStep(sentence("start.next.make_file"), (make, again))
         return
-    yield NextStep(sentence("start.next.check_file"), (("sdcensus", "release", "check", made),))
+    yield NextStep(sentence("start.next.check_file"), (("sdcensus", "release", "check", folder),))
 
 
 def _key_version(road: Road) -> int:

@@ -55,7 +55,7 @@ class Ladders:
         self._variables = records.design.ladder
         self._rules = rules
         self._columns = shown_columns(records)
-        self._households: Integers | None = told_households(records)
+        self._households: Integers | None = households_of_persons(records)
         self._sampled: Mask = records.sample.taken(Entity.PERSON, store.rows(Entity.PERSON))
         self._measure = StepMeasure(self._sampled, self._households, rules.k)
         self._share = share
@@ -180,7 +180,7 @@ class Ladders:
         ).steps
 
 
-def told_households(records: FileRecords) -> Integers | None:
+def households_of_persons(records: FileRecords) -> Integers | None:
     """The household of each person; none where the file tells a person without the household."""
     households = households_of(records.store)
     if households is None or Entity.HOUSEHOLD not in records.sample.rows:
@@ -203,7 +203,7 @@ def coarser_changes(
         advice = advice_coarser(design, variable, level)
         if advice is not None:
             change = Change(variable_text(variable), label, advice)
-            yield change, told_coarser(column, variable, level)
+            yield change, coarsen_key(column, variable, level)
 
 
 def coarser_ages(
@@ -225,7 +225,7 @@ def coarser_ages(
         if way is not None:
             level, advice = way
             change = Change(variable_text(variable), Text.of(intervals), advice)
-            yield change, told_coarser(column, variable, level)
+            yield change, coarsen_key(column, variable, level)
 
 
 def _first_from(variable: FileVariable, number: int) -> int | None:
@@ -285,7 +285,7 @@ def _coarser(variable: FileVariable) -> Iterator[Level]:
             yield level
 
 
-def told_coarser(column: KeyColumn, variable: FileVariable, level: Level) -> KeyColumn:
+def coarsen_key(column: KeyColumn, variable: FileVariable, level: Level) -> KeyColumn:
     """A column at a coarser level; codes that no leaf has stay what they are."""
     extra = column.size - len(variable.level.codes)
     codes = np.full(column.size, -1, dtype=np.int64)
